@@ -8,6 +8,7 @@
 #include "base/infile.h"
 #include "recording.h"
 #include "simulate.h"
+#include "units.h"
 
 #define LATENCY_NS_MAX    (INT64_C(1) << 50)
 #define BANDWIDTH_MAX     1e18
@@ -19,36 +20,15 @@
 
 /* ---- Units ----------------------------------------------------------------------------------- */
 
-struct simulate_unit {
-    const char *word;
-    double times;
-};
-
-/* A number with a unit; false: neither. */
-static bool parse_with_unit(const char *text, const struct simulate_unit *unit, size_t unit_n,
-                            double *out)
-{
-    char *end;
-    const double number = strtod(text, &end);
-    if (end == text || !isfinite(number))
-        return false;
-    for (size_t i = 0; i < unit_n; i++)
-        if (strcmp(end, unit[i].word) == 0) {
-            *out = number * unit[i].times;
-            return true;
-        }
-    return false;
-}
-
 static bool parse_latency(const char *text, int64_t *ns)
 {
-    static const struct simulate_unit units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    static const struct as_unit units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
     double value;
     if (strcmp(text, "0") == 0) {
         *ns = 0;
         return true;
     }
-    if (!parse_with_unit(text, units, sizeof units / sizeof *units, &value) || value < 0 ||
+    if (!as_unit_parse(text, units, sizeof units / sizeof *units, &value) || value < 0 ||
         value > (double)LATENCY_NS_MAX)
         return false;
     *ns = llround(value);
@@ -57,7 +37,7 @@ static bool parse_latency(const char *text, int64_t *ns)
 
 static bool parse_bandwidth(const char *text, uint64_t *bps)
 {
-    static const struct simulate_unit units[] = {
+    static const struct as_unit units[] = {
         {"B/s", 1},           {"kB/s", 1e3},           {"MB/s", 1e6},
         {"GB/s", 1e9},        {"TB/s", 1e12},          {"KiB/s", 1024},
         {"MiB/s", 1048576.0}, {"GiB/s", 1073741824.0}, {"Gbit/s", 1.25e8}};
@@ -66,7 +46,7 @@ static bool parse_bandwidth(const char *text, uint64_t *bps)
         *bps = 0;
         return true;
     }
-    if (!parse_with_unit(text, units, sizeof units / sizeof *units, &value) || value < 1 ||
+    if (!as_unit_parse(text, units, sizeof units / sizeof *units, &value) || value < 1 ||
         value > BANDWIDTH_MAX)
         return false;
     *bps = (uint64_t)llround(value);
@@ -86,8 +66,8 @@ static bool parse_number(const char *text, uint32_t *out)
 /* "2x", "0.5x". */
 static bool parse_speed(const char *text, double *out)
 {
-    static const struct simulate_unit units[] = {{"x", 1}, {"", 1}};
-    return parse_with_unit(text, units, 2, out) && *out >= SPEED_MIN && *out <= SPEED_MAX;
+    static const struct as_unit units[] = {{"x", 1}, {"", 1}};
+    return as_unit_parse(text, units, 2, out) && *out >= SPEED_MIN && *out <= SPEED_MAX;
 }
 
 /* ---- One parameter --------------------------------------------------------------------------- */

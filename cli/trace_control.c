@@ -8,24 +8,17 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "units.h"
 
 /* Seconds; 0: not given. */
 static int parse_option_seconds(const char *option, const char *text, double *out,
                                 struct assay_error *err)
 {
-    static const struct {
-        const char *unit;
-        double seconds;
-    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}};
-    char *end;
+    static const struct as_unit units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}};
     *out = 0;
     if (!text)
         return 0;
-    const double number = strtod(text, &end);
-    for (size_t i = 0; i < sizeof units / sizeof *units && end != text; i++)
-        if (strcmp(end, units[i].unit) == 0)
-            *out = number * units[i].seconds;
-    if (!(*out > 0) || *out > 1e9)
+    if (!as_unit_parse(text, units, sizeof units / sizeof *units, out) || !(*out > 0) || *out > 1e9)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "%s: invalid time '%s'; use seconds, ms or us, such as 0.5 or 200ms",
                             option, text);

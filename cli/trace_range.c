@@ -7,26 +7,18 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "units.h"
 
 #define SECONDS_MOST 1e9
 
 /* Returns whether the text is a number with a unit of time or none. */
 static bool read_moment(const char *text, double *seconds)
 {
-    static const struct {
-        const char *unit;
-        double seconds;
-    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
-    char *end;
-    if (!isdigit((unsigned char)*text) && *text != '.')
-        return false;
-    const double number = strtod(text, &end);
-    for (size_t i = 0; i < sizeof units / sizeof *units && end != text; i++)
-        if (strcmp(end, units[i].unit) == 0) {
-            *seconds = number * units[i].seconds;
-            return *seconds >= 0 && *seconds <= SECONDS_MOST;
-        }
-    return false;
+    static const struct as_unit units[] = {
+        {"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+    return (isdigit((unsigned char)*text) || *text == '.') &&
+           as_unit_parse(text, units, sizeof units / sizeof *units, seconds) && *seconds >= 0 &&
+           *seconds <= SECONDS_MOST;
 }
 
 /* Splits "step:3"; a name without a number is a region too. */
@@ -50,8 +42,8 @@ static int read_region(const char *text, struct as_str *name, struct as_range_ed
     return name->failed ? ASSAY_ERR_NOMEM : 0;
 }
 
-static int take_edge(const char *option, const char *text, struct as_str *name,
-                     struct as_range_edge *out, struct assay_error *err)
+static int parse_range_edge(const char *option, const char *text, struct as_str *name,
+                            struct as_range_edge *out, struct assay_error *err)
 {
     double seconds;
     if (!text)
@@ -71,13 +63,14 @@ static int take_edge(const char *option, const char *text, struct as_str *name,
                   : 0;
 }
 
-int as_trace_range_take(const struct as_arguments *args, struct as_trace_range_texts *texts,
-                        struct as_range_wanted *out, struct assay_error *err)
+int as_trace_range_parse(const struct as_arguments *args, struct as_trace_range_texts *texts,
+                         struct as_range_wanted *out, struct assay_error *err)
 {
     *texts = (struct as_trace_range_texts){0};
     *out = (struct as_range_wanted){0};
-    AS_TRY(take_edge("--from", args->value[AS_OPTION_TRACE_FROM], &texts->from, &out->from, err));
-    AS_TRY(take_edge("--to", args->value[AS_OPTION_TRACE_TO], &texts->to, &out->to, err));
+    AS_TRY(parse_range_edge("--from", args->value[AS_OPTION_TRACE_FROM], &texts->from, &out->from,
+                            err));
+    AS_TRY(parse_range_edge("--to", args->value[AS_OPTION_TRACE_TO], &texts->to, &out->to, err));
     if (out->from.kind == AS_RANGE_TIME && out->to.kind == AS_RANGE_TIME &&
         out->from.ns >= out->to.ns)
         return as_error_set(err, ASSAY_ERR_USAGE,

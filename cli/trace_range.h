@@ -8,13 +8,14 @@
 #include "analytics/range.h"
 #include "cli.h"
 
-/* Reads --from and --to. Regions are borrowed from `store`; release it with as_str_fini. Errors:
- * USAGE, NOMEM. */
+/* Names of regions. */
 struct as_trace_range_texts {
     struct as_str from, to;
 };
-int as_trace_range_take(const struct as_arguments *args, struct as_trace_range_texts *texts,
-                        struct as_range_wanted *out, struct assay_error *err);
+/* Reads --from and --to. Regions of `out` are borrowed from `texts`; release these with
+ * as_trace_range_fini. Errors: USAGE, NOMEM. */
+int as_trace_range_parse(const struct as_arguments *args, struct as_trace_range_texts *texts,
+                         struct as_range_wanted *out, struct assay_error *err);
 void as_trace_range_fini(struct as_trace_range_texts *texts);
 
 /* Sets `out` if an existing trace is to be analysed: then the verb runs nothing. Errors: USAGE. */

@@ -417,7 +417,7 @@ static int show_range(struct as_cli *cli, struct assay_experiment *experiment, i
     struct as_traced traced = {0};
     struct as_trace_range_texts texts;
     struct as_range_wanted wanted;
-    int rc = as_trace_range_take(&cli->args, &texts, &wanted, err);
+    int rc = as_trace_range_parse(&cli->args, &texts, &wanted, err);
     if (rc == 0)
         rc = as_traced_read_range(experiment, traced_id, &wanted, &traced, err);
     if (rc == 0)
@@ -444,7 +444,7 @@ static int analyse_again(struct as_cli *cli, struct assay_error *err)
     struct as_trace_range_texts texts;
     struct as_range_wanted wanted;
     int64_t run_id, traced_id;
-    int rc = as_trace_range_take(&cli->args, &texts, &wanted, err);
+    int rc = as_trace_range_parse(&cli->args, &texts, &wanted, err);
     as_trace_range_fini(&texts);
     AS_TRY(rc);
     AS_TRY(assay_experiment_open(cli->args.value[AS_OPTION_TRACE_ANALYSE], &experiment, err));
@@ -595,7 +595,7 @@ int as_verb_trace(struct as_cli *cli, struct assay_error *err)
     AS_TRY(as_score_asked(cli, &is_there, err));
     if (is_there)
         return as_score_experiment(cli, err);
-    const int range_rc = as_trace_range_take(&cli->args, &texts, &wanted, err);
+    const int range_rc = as_trace_range_parse(&cli->args, &texts, &wanted, err);
     as_trace_range_fini(&texts);
     AS_TRY(range_rc);
     AS_TRY(as_recording_parse(cli, &request, err));

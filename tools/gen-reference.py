@@ -109,20 +109,20 @@ RULE_PARTS = [
 LEVELS = ("gain", "potential", "hint", "expert")
 
 
-def levels_of(tool, text):
+def levels_of(words, text):
     """Returns the levels that the template `level` of a rule may give, joined by 'or'."""
-    words = {f"{{{name}}}": block["sql"] for _, kind, name, block
-             in tool.blocks_of(ROOT / "data/advise/words.txt") if kind == "define"}
     template = words.get(text.get("level"), text.get("level", ""))
     return " or ".join(level for level in LEVELS if re.search(rf"\b{level}\b", template))
 
 
 def rules(tool):
     """Yields (part, name, levels, meaning) of each rule; caveats have no level."""
+    words = {f"{{{name}}}": block["sql"] for _, kind, name, block
+             in tool.blocks_of(ROOT / "data/advise/words.txt") if kind == "define"}
     for title, path, kind in RULE_PARTS:
         for _, of, name, text in tool.blocks_of(ROOT / path):
             if of == kind:
-                yield title, name, levels_of(tool, text), text["meaning"]
+                yield title, name, levels_of(words, text), text["meaning"]
 
 
 def metrics_page(tool):

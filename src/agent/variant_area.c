@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/kernel_call.h"
 #include "base/clock.h"
 
 #ifndef HWCAP2_FSGSBASE
@@ -26,13 +27,7 @@ struct as_variants as_variants;
 
 long as_variant_call_system(long number, long a, long b, long c, long d)
 {
-    long rc;
-    register long r10 __asm__("r10") = d;
-    __asm__ volatile("syscall"
-                     : "=a"(rc)
-                     : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10)
-                     : "rcx", "r11", "memory");
-    return rc;
+    return as_kernel_call(number, a, b, c, d, 0, 0);
 }
 
 /* ---- The thread's words at %gs --------------------------------------------------------------- */

@@ -175,11 +175,6 @@ static int find_phase(struct as_phases *phases, uint32_t routine, uint32_t *out)
 
 /* ---- What passes by -------------------------------------------------------------------------- */
 
-static int64_t clip_to(int64_t ns, const struct as_span *span)
-{
-    return ns < span->begin_ns ? span->begin_ns : ns > span->end_ns ? span->end_ns : ns;
-}
-
 void as_phases_add(struct as_trace_walk *walk, struct as_walker *walker, unsigned activity,
                    int64_t begin_ns, int64_t end_ns)
 {
@@ -189,8 +184,9 @@ void as_phases_add(struct as_trace_walk *walk, struct as_walker *walker, unsigne
     const uint32_t location = walker->location;
     const int64_t since_ns = phases->since_ns[location];
     const struct phase_process *process = &phases->process[walker->process];
-    const int64_t from_ns = clip_to(begin_ns > since_ns ? begin_ns : since_ns, &walk->out->range);
-    const int64_t ns = clip_to(end_ns, &walk->out->range) - from_ns;
+    struct as_span did = {.begin_ns = begin_ns > since_ns ? begin_ns : since_ns, .end_ns = end_ns};
+    as_span_clip(&did, &walk->out->range);
+    const int64_t ns = did.end_ns - did.begin_ns;
     if (end_ns > since_ns)
         phases->since_ns[location] = end_ns;
     if (ns <= 0)
@@ -294,9 +290,11 @@ static int add_phase(struct as_trace_walk *walk, const struct phase_sum *sum,
                      const struct phase_row *row, const phase_cell *ns, struct as_phase phase)
 {
     struct as_analysis *out = walk->out;
+    struct as_span span = {.begin_ns = row->begin_ns, .end_ns = row->end_ns};
+    as_span_clip(&span, &out->range);
     phase.name = walk->text.at[sum->routine];
-    phase.begin_ns = clip_to(row->begin_ns, &out->range);
-    phase.end_ns = clip_to(row->end_ns, &out->range);
+    phase.begin_ns = span.begin_ns;
+    phase.end_ns = span.end_ns;
     as_efficiency_of_phase(out, ns, &phase);
     return phase.thread_n ? as_vec_push(&out->phase, phase) : 0;
 }

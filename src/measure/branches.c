@@ -91,8 +91,7 @@ static int measure_taken(struct as_parameter_work *w, struct as_assembly *a,
     return 0;
 }
 
-/* ---- Mispredicted branches -------------------------------------------------------------------
- */
+/* ---- Mispredicted branches ------------------------------------------------------------------- */
 
 /* Writes a loop with a random series (Knuth's MMIX) in r9, and a branch by the sign of `by`. The
  * series goes on from call to call, so that no predictor learns it. */

@@ -194,7 +194,8 @@ void as_spots_behind_branches(const struct assay_program *program, uint32_t loop
                               struct as_branch_spots *out)
 {
     const struct assay_loop *from = &program->loop[loop];
-    const struct assay_regset data = data_of(program, loop);
+    struct assay_regset data = {0};
+    bool has_data = false;
 
     *out = (struct as_branch_spots){0};
     for (size_t i = 0; i < n; i++)
@@ -204,8 +205,11 @@ void as_spots_behind_branches(const struct assay_program *program, uint32_t loop
             &program->block[program->loop_block[from->first_block + i]];
         int64_t behind;
 
-        if (!forks(program, block, loop) || !decides_by(program, block, data) ||
-            !find_behind(program, block, id, spot, n, &behind))
+        if (!forks(program, block, loop) || !find_behind(program, block, id, spot, n, &behind))
+            continue;
+        data = has_data ? data : data_of(program, loop);
+        has_data = true;
+        if (!decides_by(program, block, data))
             continue;
         out->branch_n++;
         out->behind += behind;

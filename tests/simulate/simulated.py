@@ -256,7 +256,7 @@ def stored(t):
 
 def refused(t):
     for name, words, text in (
-            ("a file is no experiment", ["late.prv", "--store"], "use 'assay import' first"),
+            ("a file is not an experiment", ["late.prv", "--store"], "use 'assay import' first"),
             ("a label without a run", ["late.assay", "--label", "x"], "use it with --store"),
             ("a trace that is there", ["late.prv", "-o", "ring.prv"], "--force")):
         done = subprocess.run([t.tap.assay, "simulate", *words], capture_output=True, text=True,
