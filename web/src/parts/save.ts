@@ -5,15 +5,18 @@ export function saveFile(name: string, text: string, type: string): void {
     saveBlob(name, new Blob([text], { type }));
 }
 
+/** The browser may read what it saves much later: the address is kept until the next save. */
+let savedAddress = '';
+
 export function saveBlob(name: string, blob: Blob): void {
-    const address = URL.createObjectURL(blob);
+    URL.revokeObjectURL(savedAddress);
+    savedAddress = URL.createObjectURL(blob);
     const link = document.createElement('a');
-    link.href = address;
+    link.href = savedAddress;
     link.download = name;
     document.body.append(link);
     link.click();
     link.remove();
-    setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
 /** From a file the clipboard interface may be refused: then by a selection. */
