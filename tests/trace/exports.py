@@ -102,7 +102,8 @@ def read_prv(path):
 # ---- OTF2 ------------------------------------------------------------------------------------
 
 
-def read_otf2(path):
+def read_otf2(path, ranks):
+    """Calls by location, messages by `ranks`, those of the locations."""
     text = subprocess.run(["otf2-print", str(path / "traces.otf2")], capture_output=True,
                           text=True, check=True)
     entered, calls = collections.defaultdict(list), collections.defaultdict(lambda: [0, 0])
@@ -121,10 +122,11 @@ def read_otf2(path):
             calls[location, name][1] += time - enter
         elif kind in ("MPI_SEND", "MPI_ISEND"):
             to = int(re.match(r"Receiver: (\d+)", rest)[1])
-            messages[location, to, "n"] += 1
-            messages[location, to, "b"] += int(re.search(r"Length: (\d+)", rest)[1])
+            messages[ranks[location], to, "n"] += 1
+            messages[ranks[location], to, "b"] += int(re.search(r"Length: (\d+)", rest)[1])
         elif kind in ("MPI_RECV", "MPI_IRECV"):
-            messages[int(re.match(r"Sender: (\d+)", rest)[1]), location, "received"] += 1
+            sender = int(re.match(r"Sender: (\d+)", rest)[1])
+            messages[sender, ranks[location], "received"] += 1
     return calls, messages
 
 
@@ -235,6 +237,17 @@ def compare(parallel, name_of, calls, messages):
         expect(messages[(*key, "b")] == row["size_b"], f"{key}: {messages[(*key, 'b')]} bytes")
 
 
+def prv_threads(locations):
+    """[(application, task, thread)] of a .prv by location. A rank may have more threads than its
+    own: libraries of devices start some where they are installed."""
+    threads_n = collections.Counter()
+    names = []
+    for location in locations:
+        threads_n[location["rank"]] += 1
+        names.append((1, location["rank"] + 1, threads_n[location["rank"]]))
+    return names
+
+
 def try_case(assay, launch, program, case, environment):
     log = pathlib.Path(f"{program}.{case}".replace("./", ""))
     for old in (f"{log}.assay", f"{log}.otf2"):
@@ -247,11 +260,13 @@ def try_case(assay, launch, program, case, environment):
     subprocess.run([assay, "export", "--force", f"{log}.assay", "--as", "prv", "-o", f"{log}.prv"],
                    check=True, capture_output=True)
     calls, messages = read_prv(pathlib.Path(f"{log}.prv"))
-    compare(parallel, lambda at: (1, at + 1, 1), calls, messages if case in CASES else None)
+    threads = prv_threads(parallel["locations"])
+    compare(parallel, lambda at: threads[at], calls, messages if case in CASES else None)
     subprocess.run([assay, "export", "--force", f"{log}.assay", "--as", "otf2",
                     "-o", f"{log}.otf2"],
                    check=True, capture_output=True)
-    calls, messages = read_otf2(pathlib.Path(f"{log}.otf2"))
+    calls, messages = read_otf2(pathlib.Path(f"{log}.otf2"),
+                                [location["rank"] for location in parallel["locations"]])
     compare(parallel, lambda at: at, calls, messages if case in CASES else None)
     for row in parallel["messages"] if case in CASES else []:
         expect(messages[row["from"], row["to"], "received"] == row["n"], "all of them received")
