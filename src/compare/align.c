@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Alignment by rules, the surest first. A rule has a key, by which rows are found fast, and a test
- * of whether an object may be the row's. What no rule finds becomes a row of its own, to which
- * objects of later sides may be aligned. Functions first: loops are sought in aligned ones.
+ * Aligns objects by rules, from the most to the least certain. A rule has a key for a fast search
+ * among rows, and a test of one row. An object without a match becomes a new row, which objects of
+ * later sides may match. Functions come first, since loops are matched within aligned functions.
  */
 #include "compare/align.h"
 
@@ -14,24 +14,24 @@
 #include "base/error.h"
 
 struct align_work {
-    const struct as_set *set; /* the side at hand */
+    const struct as_set *set; /* current side */
     struct as_alignment *out;
     uint32_t side;
-    uint32_t *row_of; /* of this side */
+    uint32_t *row_of; /* rows of the objects of the current side */
 };
 
 struct rule {
     enum assay_aligned by;
     enum assay_object_kind kind;
-    int64_t moved; /* lines apart, exactly */
-    bool joins;    /* rows that the side has already take another object */
-    /* 0: this object has no such key. `moved`: of one that is so many lines below. */
+    int64_t moved; /* maximum distance in lines */
+    bool joins;    /* one row may take several objects of a side */
+    /* Returns the key of an object that is `moved` lines further down, or 0 if it has none. */
     uint64_t (*key)(const struct as_object *object, uint32_t function, int64_t moved);
     bool (*test)(const struct align_work *work, const struct as_object *object, uint32_t function,
                  const struct as_aligned_row *row, int64_t moved);
 };
 
-#define CLONE " [clone " /* as assay_demangle writes it */
+#define CLONE " [clone " /* written by assay_demangle */
 
 /* ---- Words --------------------------------------------------------------------------------- */
 
@@ -48,19 +48,22 @@ static bool same_text(const char *a, const char *b)
     return a && b && strcmp(a, b) == 0;
 }
 
-/* Unknown agrees with all. */
+/* Returns true if two texts are equal or one is unknown. */
 static bool may_be(const char *a, const char *b)
 {
     return !a || !b || strcmp(a, b) == 0;
 }
 
-/* The length of the name without " [clone .isra.0]" at its end; bodies of regions keep theirs. */
+/*
+ * Returns the length of the name without " [clone .isra.0]" at its end. Names of outlined parallel
+ * regions keep their suffix.
+ */
 static size_t without_brackets_n(const char *name)
 {
     const size_t n = strlen(name);
     for (const char *at = strstr(name, CLONE); at; at = strstr(at + 1, CLONE)) {
         const struct as_view text = {at + strlen(CLONE), strcspn(at + strlen(CLONE), "]")};
-        /* "f" stands for the name that the suffix follows. */
+        /* "f" replaces the name before the suffix. */
         char word[64] = "f";
         snprintf(word + 1, sizeof word - 1, "%.*s", (int)text.n, text.p);
         if (at > name && as_clone_original_n(as_view_of(word)) == 1)
@@ -92,7 +95,7 @@ static uint64_t key_linkage(const struct as_object *it, uint32_t function, int64
     return name_hash(linkage_of(it), strlen(linkage_of(it)));
 }
 
-/* One name may be that of several static functions: those of the same file first. */
+/* Several static functions may share a name, so the module and the file are compared too. */
 static bool test_linkage_and_file(const struct align_work *work, const struct as_object *it,
                                   uint32_t function, const struct as_aligned_row *row,
                                   int64_t moved)
@@ -129,7 +132,7 @@ static bool test_name(const struct align_work *work, const struct as_object *it,
     return same_name(it, row->object) && may_be(it->file, row->object->file);
 }
 
-/* Clones of one function in one side are that function together, when the other has one alone. */
+/* Several clones on one side match a single function on the other side together. */
 static bool test_clone(const struct align_work *work, const struct as_object *it, uint32_t function,
                        const struct as_aligned_row *row, int64_t moved)
 {
@@ -186,7 +189,7 @@ static bool test_source(const struct align_work *work, const struct as_object *i
            llabs(it->line - other->line) == moved && same_role(it, other);
 }
 
-/* Lines from the beginning of the function; the function is that of the side that has the row. */
+/* Compares distances in lines from the beginning of the function, each on its own side. */
 static bool test_offset(const struct align_work *work, const struct as_object *it,
                         uint32_t function, const struct as_aligned_row *row, int64_t moved)
 {
@@ -212,7 +215,7 @@ static bool test_order(const struct align_work *work, const struct as_object *it
            (!it->file || !other->file || same_text(it->file, other->file));
 }
 
-/* The same loop of the source, inlined somewhere else. */
+/* Matches a loop of the source that was inlined in different functions. */
 static bool test_elsewhere(const struct align_work *work, const struct as_object *it,
                            uint32_t function, const struct as_aligned_row *row, int64_t moved)
 {
@@ -239,12 +242,12 @@ static const struct rule rules[] = {
     {ASSAY_ALIGNED_NEAR, LOOP, AS_ALIGN_NEAR, false, key_function, test_source_and_depth},
     {ASSAY_ALIGNED_NEAR, LOOP, AS_ALIGN_NEAR, false, key_function, test_source},
     {ASSAY_ALIGNED_ORDER, LOOP, 0, false, key_function, test_order},
-    /* Of clones that are one function together. */
+    /* Loops of clones that were joined in one function. */
     {ASSAY_ALIGNED_SOURCE, LOOP, 0, true, key_function, test_source_and_depth},
     {ASSAY_ALIGNED_SOURCE, LOOP, 0, false, key_file, test_elsewhere},
 };
 
-/* The row of an object's function; AS_INDEX_NONE for functions themselves. */
+/* Returns the row of the function of a loop, or AS_INDEX_NONE for a function. */
 static uint32_t function_row(const struct align_work *w, const struct as_object *it)
 {
     const uint32_t at =
@@ -252,7 +255,7 @@ static uint32_t function_row(const struct align_work *w, const struct as_object 
     return at == AS_MAP_NONE ? AS_INDEX_NONE : w->row_of[at];
 }
 
-/* Rows that were there before this side, by the key of a rule. */
+/* Indexes the first `row_n` rows, which are those of earlier sides, by the key of a rule. */
 static int index_rows(const struct align_work *w, const struct rule *rule, size_t row_n,
                       struct as_index *index)
 {
@@ -266,7 +269,7 @@ static int index_rows(const struct align_work *w, const struct rule *rule, size_
     return 0;
 }
 
-/* Looks among rows `below` lines below the object (above when negative). */
+/* Matches an object with a row that is `below` lines below it, or above it if negative. */
 static void match(const struct align_work *w, const struct rule *rule, const struct as_index *index,
                   size_t object, int64_t below)
 {
@@ -302,7 +305,7 @@ static int apply_rule(const struct align_work *w, const struct rule *rule, size_
 {
     struct as_index index = {0};
     int rc = index_rows(w, rule, row_n, &index);
-    /* The nearest first, or one would take the place of another. */
+    /* Near rows come first, so that no object takes the row of a nearer one. */
     for (int64_t moved = rule->moved ? 1 : 0; rc == 0 && moved <= rule->moved; moved++) {
         match_all(w, rule, &index, moved);
         if (moved)
@@ -366,8 +369,10 @@ static bool share_lines(const struct as_object *a, const struct as_object *b)
            b->line <= last_line(a);
 }
 
-/* The aligned row of which the loop of a row that one side has alone is a further version: vector
- * body, peel, tail. Compilers differ in how many they make of a source loop. */
+/*
+ * Returns the aligned row of the same source loop for a row on one side only, or AS_INDEX_NONE.
+ * Compilers differ in the number of versions (vector body, peel, tail) of a source loop.
+ */
 static uint32_t whole_of(const struct as_alignment *it, const struct as_index *index,
                          const struct as_aligned_row *row)
 {

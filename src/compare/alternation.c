@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two commands that ran in turns, `assay repeat --against`: how far their wall times differ, and
- * whether that is certain yet. The runs of A are of kind "repeat", those of B "against".
+ * Compares wall times of two commands that ran alternately (`assay repeat --against`), and decides
+ * whether more pairs are needed. Runs of A have the kind "repeat", runs of B "against".
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,19 +13,19 @@
 #define ALLOWED (1 - AS_STAT_LEVEL)
 
 struct alternation_box {
-    struct assay_alternation result; /* first: what the user holds */
+    struct assay_alternation result; /* first member: the caller has a pointer to it */
     struct as_arena arena;
 };
 
 struct alternation_work {
-    struct as_set set; /* the runs of both that ended well */
+    struct as_set set; /* runs of both commands without failed ones */
     struct assay_alternation *result;
     struct as_arena *arena;
     struct as_notes notes;
     struct as_turn *turn;
 };
 
-/* Which of the two a run is of, or -1. */
+/* Returns the command of a run: 0 for A, 1 for B, -1 for another run. */
 static int side_of(const struct as_run *run)
 {
     return strcmp(run->kind, "repeat") == 0 ? 0 : strcmp(run->kind, ASSAY_AGAINST) == 0 ? 1 : -1;
@@ -122,7 +122,7 @@ const char *assay_alternation_word(enum assay_alternation_verdict verdict)
     return words[verdict];
 }
 
-/* Runs that failed count as made: the series goes on to its end without them. */
+/* Failed runs count as done, so the series ends after the planned number of runs. */
 static int judge_alternation(struct alternation_work *w, struct assay_error *err)
 {
     struct assay_alternation *it = w->result;

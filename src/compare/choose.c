@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which runs of an experiment are a side of a comparison.
- */
+/* Chooses the runs of an experiment that are one side of a comparison. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +8,7 @@
 #include "compare/set.h"
 
 struct choice {
-    const char *runs; /* of the request, or NULL */
+    const char *runs; /* runs in the request, or NULL */
     int64_t first, last;
     bool by_number, by_repeat;
     unsigned named_n, failed_n;
@@ -32,7 +30,7 @@ static bool is_chosen(const struct as_run *run, void *context)
     return false;
 }
 
-/* "3" or "3-7"; else it is a label. */
+/* Parses "3" or "3-7". Any other text is a label. */
 static void read_numbers(struct choice *choice)
 {
     char *end;
@@ -43,7 +41,7 @@ static void read_numbers(struct choice *choice)
     choice->by_number = errno == 0 && choice->runs[0] >= '0' && choice->runs[0] <= '9' && !*end;
 }
 
-/* The last run that ended well, or where there is none the last. */
+/* Returns the last run that did not fail, or the last run if all failed. */
 static int64_t last_run(const struct as_set *set)
 {
     int64_t last = set->run.n ? set->run.at[set->run.n - 1].id : 0;

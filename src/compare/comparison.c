@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two or more experiments side by side: functions and loops aligned, their times compared by
- * Welch's test over repetitions or samples, significance corrected for being many, and whether the
- * code behind a difference is the same. The first side is what the others are measured against.
+ * Compares two or more experiments side by side. It aligns functions and loops, and compares their
+ * times by Welch's test over repetitions or samples, corrected for multiple tests. It reports
+ * whether the code differs. The first side is the reference of all others.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,12 +12,12 @@
 #include "base/error.h"
 #include "compare/comparison.h"
 
-/* Objects with fewer samples on both sides together are not tested: nothing could be found. */
+/* Objects with fewer samples on both sides together are not tested. */
 #define SAMPLES_FEWEST (2 * ASSAY_FEW_SAMPLES)
 #define SIGNIFICANT    (1 - AS_STAT_LEVEL)
 
 struct box {
-    struct assay_comparison result; /* first: what the user holds */
+    struct assay_comparison result; /* first member: the caller has a pointer to it */
     struct as_arena arena;
 };
 
@@ -34,7 +34,7 @@ const char *assay_aligned_word(enum assay_aligned by)
     }
 }
 
-/* ---- Sides read ------------------------------------------------------------------------- */
+/* ---- Reading the sides ------------------------------------------------------------------ */
 
 static int list_repeats(struct as_comparison_work *w, size_t side, struct assay_error *err)
 {
@@ -65,9 +65,9 @@ static int read_sides(struct as_comparison_work *w, struct assay_error *err)
     return w->x ? 0 : as_error_nomem(err, "the runs that are compared");
 }
 
-/* ---- Parts: what a row took on a side ------------------------------------------------------ */
+/* ---- Parts: the costs of a row on a side --------------------------------------------------- */
 
-/* Clones and versions are one row: costs add up, and code is the same when all of it is. */
+/* Adds a clone or version to its row: costs and digests of code are sums. */
 static int add_part(struct as_comparison_work *w, size_t side, const struct as_object *object,
                     size_t row)
 {
@@ -87,7 +87,7 @@ static int add_part(struct as_comparison_work *w, size_t side, const struct as_o
     }
     part->cost = sum;
     part->own_n = part->own_n && object->own_n ? part->own_n + object->own_n : 0;
-    part->digest += object->digest; /* in any order */
+    part->digest += object->digest; /* a sum does not depend on the order */
     part->instruction_n = part->instruction_n >= 0 && object->instruction_n >= 0
                               ? part->instruction_n + object->instruction_n
                               : -1;
@@ -169,7 +169,7 @@ static bool is_large(const struct as_comparison_work *w, const struct as_object 
     return false;
 }
 
-/* A row is by the rule that found it only when more than one side has it. */
+/* Makes the row of the result. `aligned_by` has a meaning only if several sides have the object. */
 static int make_row(struct as_comparison_work *w, size_t at, struct assay_compare_row *row,
                     struct assay_compare_cell *cell, struct assay_error *err)
 {
@@ -222,8 +222,10 @@ static void decide(struct assay_comparison *result, const struct family *family)
     }
 }
 
-/* All functions and loops on all sides are one family: at most 5 % of what is found is false, and
- * of comparisons between the same at most 5 % find anything. */
+/*
+ * Tests all functions and loops on all sides as one family. At most 5 % of the significant
+ * differences are false. At most 5 % of comparisons between equal programs find a difference.
+ */
 static int find_significant(struct as_comparison_work *w, struct assay_error *err)
 {
     const size_t n = w->result->row_n * w->side_n;
@@ -243,7 +245,7 @@ static int find_significant(struct as_comparison_work *w, struct assay_error *er
     return 0;
 }
 
-/* Seconds between the first side and the last; what a side does not have takes none there. */
+/* Returns the difference between the first and the last side in s; a missing time counts as 0. */
 static double change_s(const struct assay_compare_row *row, size_t side_n)
 {
     const struct assay_quantity *first = &row->cell[0].time_s,
@@ -286,7 +288,7 @@ static void note_differences(struct as_comparison_work *w)
     }
 }
 
-/* Repetitions that differ so much, per cent, were disturbed: by more than what is compared. */
+/* Repetitions with a larger standard deviation, in per cent, were disturbed by external load. */
 #define DISTURBED_PCT 5
 
 static void note_disturbed(struct as_comparison_work *w, size_t side)

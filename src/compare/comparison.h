@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Between the files of a comparison: the sides that were read, and the result as far as it is.
- */
+/* State that the files of a comparison share: the sides, and the result under construction. */
 #ifndef AS_COMPARE_COMPARISON_H
 #define AS_COMPARE_COMPARISON_H
 
@@ -13,25 +11,25 @@
 struct as_comparison_work {
     const struct assay_compare_request *request;
     size_t side_n;
-    struct as_set *set; /* one a side; its runs are the repetitions */
+    struct as_set *set; /* one for each side; its runs are the repetitions */
     struct as_repeats *repeats;
     unsigned *failed_n;
     struct as_alignment alignment;
-    struct as_object *part;       /* [row * side_n + side]: costs of a row; kind 0 = none */
-    struct as_object_facts *told; /* the same of what sides say of the code */
+    struct as_object *part;       /* [row * side_n + side]: costs of a row; kind 0 if it has none */
+    struct as_object_facts *told; /* [row * side_n + side]: facts of the code */
     struct as_notes notes;
     struct assay_comparison *result;
-    struct as_arena *arena; /* of the result */
-    double *x;              /* a value a repetition */
+    struct as_arena *arena; /* owns the result */
+    double *x;              /* work space: one value for each repetition */
     struct as_arena scratch;
 };
 
 /* ---- comparison_side.c ---- */
 
-/* In per cent, from `n` runs or samples. */
+/* Returns a difference in per cent with its interval, from `n` runs or samples. */
 struct assay_quantity as_difference_pct(const struct as_difference *it, int64_t n);
 
-/* What the result says of each side as a whole. Errors: NOMEM. */
+/* Sets the part of the result for each side as a whole. Errors: NOMEM. */
 int as_comparison_sides(struct as_comparison_work *w, struct assay_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sides of a comparison as wholes: what ran, how long, and whether a side took more or less
- * than the first; by pairs where the two ran in turns.
+ * Compares the sides as wholes: commands, wall times, and the difference from the first side. Runs
+ * that alternated are compared in pairs.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static int by_place(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-/* The runs of two sides in the order in which they came; false unless they came in turns. */
+/* Lists the runs of two sides in order of time. Returns false if they did not alternate. */
 static bool list_turns(struct as_comparison_work *w, size_t side, struct as_turn *turn)
 {
     const size_t first_n = w->set[0].run.n, n = first_n + w->set[side].run.n;
@@ -70,7 +70,10 @@ static bool list_turns(struct as_comparison_work *w, size_t side, struct as_turn
     return changes + 1 >= n / 2 && changes >= 3;
 }
 
-/* Of two sides of one experiment that ran in turns; what changed slowly on the host falls out. */
+/*
+ * Compares two sides of one experiment in pairs, which cancels slow changes of the host. Returns
+ * false if their runs did not alternate.
+ */
 static bool compare_turns(struct as_comparison_work *w, size_t side, struct as_difference *out)
 {
     const size_t n = w->set[0].run.n + w->set[side].run.n;

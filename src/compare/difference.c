@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Differences of two means: Welch's test on the logarithms, many of them at once, and ratios of
- * quantities that have intervals already.
+ * Differences of two means by Welch's test on their logarithms, correction for multiple tests, and
+ * ratios of quantities with intervals.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "compare/statistics.h"
 
-/* From so many degrees of freedom on Student's distribution is the normal one. */
+/* With more degrees of freedom the normal distribution replaces Student's. */
 #define FREEDOM_NORMAL 1e6
 
 struct as_estimate as_estimate_runs(const double *x, size_t n, double quantum)
@@ -19,7 +19,7 @@ struct as_estimate as_estimate_runs(const double *x, size_t n, double quantum)
     if (n < 2)
         return (struct as_estimate){moments.mean, INFINITY, 1, (int64_t)n};
     const double deviation = as_moments_deviation(&moments);
-    /* Rounding to a step adds a twelfth of its square (Sheppard). */
+    /* The variance of rounding to a step is a twelfth of its square (Sheppard). */
     const double variance = fmax(deviation * deviation, quantum * quantum / 12);
     return (struct as_estimate){moments.mean, variance / (double)n, (double)(n - 1), (int64_t)n};
 }
@@ -29,14 +29,14 @@ struct as_estimate as_estimate_samples(int64_t part, int64_t whole, double whole
     const double n = (double)whole;
     if (whole < 1)
         return (struct as_estimate){0, INFINITY, INFINITY, 0};
-    /* None of many is no proof of none: as if it had been one. */
+    /* Zero samples do not prove zero time: the variance is that of one sample. */
     const double share = fmin((double)(part > 0 ? part : 1) / n, 1);
     const double mean = whole_s * (double)part / n;
     return (struct as_estimate){mean, whole_s * whole_s * share * fmax(1 - share, 0) / n, INFINITY,
                                 part};
 }
 
-/* Welch and Satterthwaite. */
+/* Returns the degrees of freedom of a sum of two variances (Welch and Satterthwaite). */
 static double joined_freedom(double va, double fa, double vb, double fb)
 {
     const double spread = va * va / fa + vb * vb / fb;
@@ -59,7 +59,7 @@ static double quantile_of(double freedom)
                                     : as_stat_student_quantile(p, freedom);
 }
 
-/* The two means on logarithms, or, where one is zero and has none, as they are. */
+/* Difference of the logarithms of two means, or of the means if one is zero. */
 struct welch {
     bool is_log, is_known;
     double difference, variance, freedom;
@@ -81,7 +81,7 @@ static double probability(const struct welch *it)
 {
     if (!it->is_known)
         return 1;
-    if (!(it->variance > 0)) /* all alike, and known exactly */
+    if (!(it->variance > 0)) /* both means are exact */
         return it->difference == 0 ? 1 : 0;
     return two_sided(it->difference / sqrt(it->variance), it->freedom);
 }
@@ -98,7 +98,7 @@ struct as_difference as_difference_of(const struct as_estimate *a, const struct 
     return out;
 }
 
-/* ---- Many at once -------------------------------------------------------------------------- */
+/* ---- Multiple tests ------------------------------------------------------------------------ */
 
 static int by_probability(const void *a, const void *b, void *context)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What differs of aligned functions and loops: compiler, flags, values of the code, instructions,
- * versions, calls. Values differ when their intervals are apart, which exact ones are when they are
- * not the same; what is not known of a side differs from nothing.
+ * Finds differences between aligned functions and loops: compiler, flags, static metrics,
+ * instructions, versions, calls. Values differ if their intervals do not overlap; exact values
+ * differ if they are not equal. An unknown value differs from no other.
  */
 #include "compare/differs.h"
 
@@ -13,13 +13,13 @@
 
 #include "compare/statistics.h"
 
-/* Of what a row took on a side: versions with less do not speak for it. */
+/* Versions with a smaller share of the cost of their row are ignored. */
 #define LEAST_PART 0.1
-/* Shares of calls are many and come from samples: they differ when these intervals are apart. */
+/* Shares of calls differ if intervals of this level do not overlap. They are many and sampled. */
 #define CALL_LEVEL 0.999
 #define ARROW      " -> "
 
-/* ---- What a side says ---------------------------------------------------------------------- */
+/* ---- Facts of a side ----------------------------------------------------------------------- */
 
 static void merge_told_text(const char **told, const char *text)
 {
@@ -128,7 +128,7 @@ int as_fact_of(const struct as_set *set, size_t n, const struct as_alignment *al
 
 /* ---- Facts of a row ------------------------------------------------------------------------ */
 
-/* A fact with its place in the order, least first; of calls the bounds by which they differ. */
+/* A fact with its rank; low ranks come first. `bound`: intervals of CALL_LEVEL for calls. */
 struct fact_fact {
     struct assay_compare_fact fact;
     double order;
@@ -180,7 +180,7 @@ static struct fact_fact *new_fact(struct row_comparison *t, const char *topic, c
     return &t->fact.at[t->fact.n - 1];
 }
 
-/* Takes a fact back that no two sides differ in; else it has its place in the order. */
+/* Removes the last fact if no two sides differ in it. Otherwise sets its rank. */
 static void settle_fact(struct row_comparison *t, double rank)
 {
     struct fact_fact *it = &t->fact.at[t->fact.n - 1];
@@ -266,7 +266,7 @@ const struct as_code_value *as_fact_value(const struct as_object_facts *told, co
     return it;
 }
 
-/* Whether a side before this one has told of it. */
+/* Returns true if a side before this one has the metric. */
 static bool is_fact_on_earlier_side(const struct row_comparison *t, const char *name, size_t side)
 {
     for (size_t s = 0; s < side; s++)
@@ -275,7 +275,10 @@ static bool is_fact_on_earlier_side(const struct row_comparison *t, const char *
     return false;
 }
 
-/* Measured and modelled values do not compare: the first side that has a value tells the origin. */
+/*
+ * Returns true if a value has the origin of the first side with this metric. Measured and modelled
+ * values are not compared.
+ */
 static bool has_one_origin(const struct row_comparison *t, const char *name,
                            const struct assay_quantity *value)
 {
@@ -326,7 +329,7 @@ static struct assay_quantity times_100(struct assay_quantity it)
     return (struct assay_quantity){100 * it.value, 100 * it.low, 100 * it.high, it.n, it.origin};
 }
 
-/* A side that calls none of a category calls it in no sample of all. */
+/* Adds the share of calls of a category; it is 0 on a side without such calls. */
 static int add_call(struct row_comparison *t, const struct as_called *called)
 {
     struct fact_fact *it = new_fact(t, "calls", called->name, called->title, "%");
@@ -360,7 +363,7 @@ static int add_calls(struct row_comparison *t)
 
 /* ---- Short words --------------------------------------------------------------------------- */
 
-/* "packed arithmetic 0 -> 96 %": titles begin small within a line, unless they are initials. */
+/* Appends the title of a fact with a lower-case first letter, unless it is an abbreviation. */
 static void emit_title(struct as_str *out, const struct assay_compare_fact *it)
 {
     const char *title = it->title;
@@ -391,7 +394,7 @@ static void write_short(struct as_str *out, const struct fact_fact *it, size_t a
         as_str_appendf(out, " %s", unit);
 }
 
-/* Hands a text over to the cell, where there is one. */
+/* Moves a text, if it is not empty, to the cell. Errors: NOMEM. */
 static int add_short(struct row_comparison *t, struct assay_compare_cell *cell, const char **to,
                      struct as_str *text)
 {
@@ -403,7 +406,7 @@ static int add_short(struct row_comparison *t, struct assay_compare_cell *cell, 
     return failed || !is_kept ? ASSAY_ERR_NOMEM : 0;
 }
 
-/* As many instructions, but others. */
+/* Returns true if both sides have the same number of instructions, but different ones. */
 static bool is_only_other(const struct row_comparison *t, size_t side)
 {
     const struct assay_compare_cell *a = &t->cell[t->base], *b = &t->cell[side];
@@ -411,7 +414,7 @@ static bool is_only_other(const struct row_comparison *t, size_t side)
            a->instruction_n == b->instruction_n;
 }
 
-/* The main flags have the place of flags, the others, of which there can be many, the last. */
+/* Describes a cell. Main flags stand at the rank of flags; other flags come last. */
 static int describe_cell(struct row_comparison *t, size_t side)
 {
     const char **to = as_arena_array(t->arena, const char *, t->fact.n + 2);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What differs between sides beside their times: of aligned functions and loops, and of the runs as
- * a whole. It is told and never called a cause.
+ * Differences between sides other than times: in aligned functions and loops, and in the runs as a
+ * whole. The report shows them beside the times, never as a cause.
  */
 #ifndef AS_COMPARE_DIFFERS_H
 #define AS_COMPARE_DIFFERS_H
@@ -9,55 +9,55 @@
 #include "base/str.h"
 #include "compare/align.h"
 
-/* Told where a side's own runs, or versions of code, are not alike. */
+/* Shown if the runs of one side, or versions of the code, differ from each other. */
 #define AS_VARIES "varies"
 
 /* ---- Flags --------------------------------------------------------------------------------- */
 
 /*
- * How two command lines differ in what changes code; what only concerns messages, places and debug
- * information does not. Of the main ones, level and processor ("-O2 -> -O3, with -march=native"),
- * or of all others ("without -ffast-math"); nothing is appended where they do not differ.
+ * Compares two command lines of a compiler by the options that change code. Options for messages,
+ * paths and debug information are ignored. as_flags_difference appends the differences, if any.
+ * Main options are level and CPU ("-O2 -> -O3, with -march=native"). Without `is_main` it appends
+ * those in other options ("without -ffast-math").
  */
 bool as_flags_differ(const char *a, const char *b);
 void as_flags_difference(struct as_str *out, const char *a, const char *b, bool is_main);
 
 /* ---- Functions and loops ------------------------------------------------------------------- */
 
-/* What a side says of the code of a row. Zero: it does not have it. */
+/* Facts of the code of a row on one side. All zero if the side lacks the object. */
 struct as_object_facts {
     bool is_there;
     const char *compiler, *flags, *versions;
-    struct as_code_value *value; /* of origin 0: they vary */
+    struct as_code_value *value; /* origin 0 if the versions differ in it */
     struct as_called *called;
     int64_t inclusive_n;
 };
 
 /*
- * [row * n + side] in `arena`. `part` has what a row took on a side: versions with less than a
- * tenth of it do not count.
+ * Allocates the facts [row * n + side] in `arena`. `part` has the costs of each row on each side.
+ * Versions with less than a tenth of the cost of their row are ignored.
  */
 int as_fact_of(const struct as_set *set, size_t n, const struct as_alignment *alignment,
                const struct as_object *part, struct as_arena *arena, struct as_object_facts **out);
 
-/* A value of the code by the name of its metric, or NULL. */
+/* Returns the static metric with this name, or NULL. */
 const struct as_code_value *as_fact_value(const struct as_object_facts *told, const char *name);
-/* As it is shown, a copy in the arena; NULL without memory. */
+/* Formats a number as the report shows it, in the arena. Returns NULL without memory. */
 const char *as_fact_number(struct as_arena *arena, double x);
-/* Whether a fact is told in the line under a row: of code quality analysis the few of loop_code.c.
- */
+/* Returns true if the line under a row shows the fact. loop_code.c has the list of metrics. */
 bool as_fact_is_short(const char *topic, const char *name);
-/* Gives a row of a loop its code, side by side. */
+/* Sets the code of a loop in its row, side by side. Errors: NOMEM. */
 int as_loop_code_compare(struct as_arena *arena, const struct as_object_facts *told, size_t n,
                          struct assay_compare_row *row);
 
-/* Gives a row of `n` sides its facts, and its cells what differs from the first that has it. */
+/* Sets the facts of a row, and in its cells the differences from the first side that has it. */
 int as_compare_fill_row(struct as_arena *arena, const struct as_object_facts *told, size_t n,
                         struct assay_compare_row *row, struct assay_compare_cell *cell);
 
 /* ---- The whole ----------------------------------------------------------------------------- */
 
-/* Facts of the chosen runs that differ between sides: machine, environment, libraries, ... */
+/* Finds the differences between the chosen runs of sides: machine, environment, libraries. */
 int as_environments_compare(struct as_arena *arena, const struct assay_compare_request *request,
                             struct as_set *set, size_t n, struct assay_comparison *out,
                             struct assay_error *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What differs around the code: machine, environment, threads and ranks, how it was sampled,
- * libraries, and whether others kept the host busy on one side only. A side says what all of its
- * runs say; else that it varies.
+ * Finds differences between runs other than their code: machine, environment, threads and ranks,
+ * sampling, libraries, and external load on one side only. A side has a fact if all of its runs
+ * agree on it; otherwise the fact varies.
  */
 #include <math.h>
 #include <string.h>
@@ -12,16 +12,17 @@
 #include "base/error.h"
 #include "compare/differs.h"
 
-/* A library seen on one side only may have had no sample by chance on the other, unless it had so
- * many here. */
+/*
+ * A library with samples on one side only counts as a difference from this number of samples on.
+ * With fewer, its absence on the other side may be chance.
+ */
 #define SEEN ASSAY_FEW_SAMPLES
-/* From this share of the usable processors on the host was too busy with others; as the check
- * `quiet_host` has it. */
+/* External load from this share of the usable CPUs on is too high, as in the check `quiet_host`. */
 #define BUSY 0.2
 
 /*
- * Rows of topic, name, title, text, samples behind it (NULL: it is there or not for certain).
- * Facts of the host are those that change no speed left out: its load when the run began.
+ * Reads topic, name, title, text and number of samples, or NULL if no sampling is involved. Facts
+ * of the host without effect on speed, and its load at the start, are left out.
  */
 static const char fact_sql[] =
     "WITH r AS (SELECT * FROM run WHERE run_id = ?1),"
@@ -70,29 +71,29 @@ static const char fact_sql[] =
     " name || ifnull(' ' || substr(build_id, 1, 12), ifnull(', ' || size_b || ' bytes', '')), n"
     " FROM m WHERE kind IN ('executable', 'shared')";
 
-/* Others on the host, as a share of the usable processors. */
+/* Reads the external load, and the number of usable CPUs. */
 static const char load_sql[] =
     "SELECT (ifnull(r.others_time_s, 0) + ifnull(r.steal_time_s, 0)) / r.wall_s,"
     " ifnull(r.usable_cpu_n, h.cpu_n) FROM v_runs r LEFT JOIN run x USING (run_id)"
     " LEFT JOIN host h ON h.host_id = x.host_id WHERE r.run_id = ?1 AND r.wall_s > 0"
     " AND coalesce(r.others_time_s, r.steal_time_s) IS NOT NULL";
 
-/* ---- What the sides say -------------------------------------------------------------------- */
+/* ---- Facts of the sides -------------------------------------------------------------------- */
 
 struct environment_fact {
     const char *topic, *name, *title;
-    const char **text; /* one a side */
-    uint32_t *run_n;   /* of the side that say it */
-    int64_t *seen_n;   /* samples behind it, the most of a run; INT64_MAX: certain */
+    const char **text; /* one for each side, or NULL */
+    uint32_t *run_n;   /* number of runs of each side with this text */
+    int64_t *seen_n;   /* maximum number of samples in a run; INT64_MAX without sampling */
 };
 
 struct environment_comparison {
     struct as_arena *arena;
     struct as_set *set;
-    size_t n, side; /* sides; the one that is read */
+    size_t n, side; /* number of sides; the current one */
     AS_VEC(struct environment_fact) fact;
     struct {
-        double taken_cpus, usable; /* of the run with most, usable 0: not known */
+        double taken_cpus, usable; /* in the run with the highest load; `usable` 0 if unknown */
     } * load;
 };
 
@@ -171,7 +172,7 @@ static int read_side(struct environment_comparison *w, struct assay_experiment *
         AS_TRY(read_run(w, experiment, fact_sql, it->id, add_environment_fact, err));
         AS_TRY(read_run(w, experiment, load_sql, it->id, note_external_load, err));
     }
-    /* What only some of the runs say is not alike in them, unless chance decides who sees it. */
+    /* A fact of only some runs varies, unless it depends on samples. */
     as_vec_foreach (&w->fact, it)
         if (it->text[w->side] && it->run_n[w->side] < w->set[w->side].run.n &&
             it->seen_n[w->side] == INT64_MAX)
@@ -179,9 +180,9 @@ static int read_side(struct environment_comparison *w, struct assay_experiment *
     return 0;
 }
 
-/* ---- What of it differs -------------------------------------------------------------------- */
+/* ---- Differences --------------------------------------------------------------------------- */
 
-/* A variable that is not set is known not to be; a fact that a machine does not give is not. */
+/* Returns true if a missing fact means absence, as for variables. A machine may hide a fact. */
 static bool tells_absence(const struct environment_fact *it)
 {
     return strcmp(it->topic, "environment") == 0 || strcmp(it->topic, "library") == 0;
@@ -210,7 +211,7 @@ static void append_differing_fact(struct assay_comparison *out, struct assay_com
         .topic = it->topic, .name = it->name, .title = it->title, .text = it->text};
 }
 
-/* The digest of all variables says something only where no variable that is kept differs. */
+/* The digest of all variables is reported only if no recorded variable differs. */
 static void append_differing_facts(struct environment_comparison *w, struct assay_comparison *out,
                                    struct assay_compare_fact *to)
 {
@@ -229,7 +230,7 @@ static bool is_busy(const struct environment_comparison *w, size_t side)
     return w->load[side].taken_cpus >= BUSY * w->load[side].usable && w->load[side].usable > 0;
 }
 
-/* Others on the host, where it was too busy with them on one side and not on the other. */
+/* Appends the external load if it is too high on some sides only. Errors: NOMEM. */
 static int append_load_fact(struct environment_comparison *w, struct assay_comparison *out,
                             struct assay_compare_fact *to)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two command lines of compilers: which flags that change code differ. A flag is known by its key:
- * -O of -O2, -march of -march=native, -ftree-vectorize of -fno-tree-vectorize; the last of a key
- * holds, as for the compilers.
+ * Compares two command lines of compilers by the flags that change code. A flag has a key: -O for
+ * -O2, -march for -march=native, -ftree-vectorize for -fno-tree-vectorize. The last flag of a key
+ * applies, as in compilers.
  */
 #include <string.h>
 
 #include "compare/differs.h"
 
-/* More are counted only: -march=native is a hundred flags to gcc. */
+/* Maximum number of listed flags. gcc records a hundred flags for -march=native. */
 #define FLAGS_MOST 4
 
-/* Messages, places, names, debug information: no code. */
+/* Returns true for a flag without effect on code: messages, paths, names, debug information. */
 static bool is_silent(struct as_view it)
 {
     static const char *const prefix[] = {
@@ -27,7 +27,7 @@ static bool is_silent(struct as_view it)
     return it.n < 2 || it.p[0] != '-';
 }
 
-/* The key of a flag in two parts: "-fno-x" and "-fx" are one flag. */
+/* Key of a flag in two parts; "-fno-x" and "-fx" have the same key. */
 struct key {
     struct as_view front, rest;
 };
@@ -52,7 +52,7 @@ static bool is_key(struct key a, struct key b)
     return as_view_equal(a.front, b.front) && as_view_equal(a.rest, b.rest);
 }
 
-/* The last flag of a key; the empty view: there is none. */
+/* Returns the last flag with a key, or an empty view. */
 static struct as_view last_of(const char *flags, struct key key)
 {
     struct as_view rest = as_view_of(flags), flag, found = {0};
@@ -76,7 +76,7 @@ static void write_change(struct as_str *out, struct as_view a, struct as_view b,
         as_str_appendf(out, "without %.*s", an, a.p);
 }
 
-/* The level first, then the processor's, then the others. */
+/* Returns the rank of a flag: level, CPU, other flags, tuning and parameters. */
 #define LAST_MAIN_RANK 1
 #define LAST_RANK      3
 static int rank_of(struct as_view flag)
@@ -89,12 +89,12 @@ static int rank_of(struct as_view flag)
 }
 
 struct comparing {
-    struct as_str *out; /* NULL: only counts */
+    struct as_str *out; /* NULL to count only */
     const char *a, *b;
     size_t n;
 };
 
-/* Flags of `of`, of a rank; those of the other side only where they are not here. */
+/* Writes the differing flags of side `of` with a rank. A key on both sides is written once. */
 static void emit_rank(struct comparing *it, const char *of, int rank)
 {
     struct as_view rest = as_view_of(of), flag;

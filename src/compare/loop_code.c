@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The code of an aligned loop, side by side: the few values of code quality analysis that say why
- * one version is faster than another, and what limits each. Told whether they differ or not.
+ * Code of an aligned loop, side by side: the static metrics that explain a difference in speed, and
+ * the limit of each version. They are shown even if they do not differ.
  */
 #include <math.h>
 #include <string.h>
 
 #include "compare/differs.h"
 
-/* In the order in which they are told. */
+/* Metrics in the order of the report. */
 static const char *const handful[] = {"cqa_cycles", "cqa_cycles_source", "cqa_insn_n",
                                       "cqa_vec_ratio_all_pct", "cqa_vec_eff_all_pct"};
-/* Bounds of the cycles; the window is what a simulation adds to the greatest of them. */
+/* Bounds of the cycles. `window` has the cycles that the simulation adds to the largest bound. */
 static const struct {
     const char *name, *word;
 } bound[] = {{"cqa_front_end_cy", "front end"},
@@ -25,14 +25,14 @@ enum {
     BOUNDS = sizeof bound / sizeof *bound,
 };
 
-#define ALIKE 0.99 /* of the greatest bound: both limit */
-#define ADDS  0.05 /* of the cycles: what the window adds is what limits */
+#define ALIKE 0.99 /* a bound from this share of the largest one on limits too */
+#define ADDS  0.05 /* the window limits from this share of the cycles on */
 
 bool as_fact_is_short(const char *topic, const char *name)
 {
     if (strcmp(topic, "cqa") != 0)
         return true;
-    for (size_t i = 0; i < HANDFUL; i++) /* instructions are told of every row */
+    for (size_t i = 0; i < HANDFUL; i++) /* every row has its instructions already */
         if (strcmp(name, handful[i]) == 0)
             return strcmp(name, "cqa_insn_n") != 0;
     return false;
@@ -49,7 +49,7 @@ static void write_limit(struct as_str *out, const char *word)
     as_str_appendf(out, "%s%s", out->n ? ", " : "", word);
 }
 
-/* "front end, chain"; nothing where no bound is known. */
+/* Writes the limits of a loop ("front end, chain"), or nothing if no bound is known. */
 static void write_limits(struct as_str *out, const struct as_object_facts *told)
 {
     const struct as_code_value *cycles = known_value(told, "cqa_cycles"),
@@ -70,7 +70,7 @@ static void write_limits(struct as_str *out, const struct as_object_facts *told)
     }
 }
 
-/* The metric as any side has it. */
+/* Returns the metric with this name on the first side that has it, or NULL. */
 static const struct as_code_metric *metric_of(const struct as_object_facts *told, size_t n,
                                               const char *name)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * From costs in runs to quantities.
- */
+/* Computes quantities from the costs of objects in runs. */
 #include "compare/measure.h"
 
 #include <math.h>
@@ -73,7 +71,7 @@ static struct assay_quantity quantity_of_run(const struct as_run *run, const str
                           share.high * run->sampled_s, n);
 }
 
-/* Thousands of rows in a row ask for the same number of repetitions. */
+/* Caches the last quantile, since thousands of rows have the same degrees of freedom. */
 static double quantile_of(double freedom)
 {
     static _Thread_local double of, known;
@@ -84,7 +82,7 @@ static double quantile_of(double freedom)
     return known;
 }
 
-/* Times are not negative, whatever an interval says. */
+/* Returns an estimate with its interval. The lower bound of a time is at least 0. */
 static struct assay_quantity quantity_of_estimate(const struct as_estimate *it)
 {
     const double half = quantile_of(it->freedom) * sqrt(it->variance);

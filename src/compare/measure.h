@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the three results share: quantities of chosen runs, notes, and the memory they lie in.
- */
+/* Quantities of chosen runs and notes, for comparison, stability and scalability. */
 #ifndef AS_COMPARE_MEASURE_H
 #define AS_COMPARE_MEASURE_H
 
@@ -17,33 +15,36 @@ struct as_repeats {
 
 enum as_cost_part { AS_COST_TIME, AS_COST_THREAD };
 
-/* One value of each repetition into `x`. */
+/* Store one value for each repetition in `x`: seconds. */
 void as_repeats_wall(const struct as_set *set, const struct as_repeats *repeats, double *x);
 void as_repeats_cost(const struct as_object *object, const struct as_repeats *repeats,
                      enum as_cost_part part, double *x);
 int64_t as_repeats_samples(const struct as_object *object, const struct as_repeats *repeats);
-/* Seconds that one sample stands for, in the first repetition; 0 when there is none. */
+/* Returns the seconds that one sample represents in the first repetition, or 0 without samples. */
 double as_repeats_quantum(const struct as_set *set, const struct as_repeats *repeats);
 
 /*
- * An object's time as an estimate: of the repetitions when there are several, else of the samples
- * of the one. `x` has room for a value a repetition.
+ * Estimates the time of an object from several repetitions, or from the samples of a single one.
+ * `x` is work space for one value of each repetition.
  */
 struct as_estimate as_repeats_estimate(const struct as_set *set, const struct as_object *object,
                                        const struct as_repeats *repeats, enum as_cost_part part,
                                        double *x);
-/* The same with its interval: Student's t of repetitions, Wilson of the samples of one run. */
+/*
+ * Returns the estimate with its interval: Student's t for several repetitions, Wilson for the
+ * samples of one run.
+ */
 struct assay_quantity as_repeats_quantity(const struct as_set *set, const struct as_object *object,
                                           const struct as_repeats *repeats, enum as_cost_part part,
                                           double *x);
-/* Mean wall time; unbounded from one run, unknown from none. */
+/* Returns the mean wall time. Its interval is unbounded for one run. It is unknown without runs. */
 struct assay_quantity as_repeats_wall_quantity(const struct as_set *set,
                                                const struct as_repeats *repeats, double *x);
 
-/* The largest share of the running time that an object has in one of the runs of the set. */
+/* Returns the maximum share of CPU time of an object over the runs of the set: 0 to 1. */
 double as_object_share(const struct as_set *set, const struct as_object *object);
 
-/* Sentences for the user. A note that finds no memory is lost and remembered. */
+/* Sentences for the user. `failed` is set if memory for a note was missing. */
 struct as_notes {
     AS_VEC(const char *) text;
     bool failed;
@@ -51,15 +52,15 @@ struct as_notes {
 
 void as_note(struct as_notes *notes, struct as_arena *arena, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* Moves the notes into the arena; NOMEM. */
+/* Moves the notes into the arena. Errors: NOMEM. */
 int as_notes_take(struct as_notes *notes, struct as_arena *arena, const char *const **out,
                   size_t *out_n, struct assay_error *err);
 
-/* A result's name and place of an object, copied into `arena`. NOMEM. */
+/* Copies name and source place of an object into `arena`. Errors: NOMEM. */
 int as_compared_of(struct as_arena *arena, const struct as_object *object,
                    struct assay_compared *out, struct assay_error *err);
 
-/* Copies `n` elements of a growing vector into an arena; NULL when out of memory (n > 0). */
+/* Copies `n` elements of a vector into an arena. Returns NULL without memory (n > 0). */
 void *as_keep(struct as_arena *arena, const void *at, size_t n, size_t size_b);
 
 #endif

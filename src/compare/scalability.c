@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Speed-up and efficiency of a program, and of its parts, over threads and processes. Runs with the
- * same setting are repetitions of one point; one point is what the others are measured against.
+ * Computes speed-up and efficiency of a program and its parts over threads and processes. Runs with
+ * the same setting are repetitions of one point. One point is the reference of the others.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,13 +15,13 @@
 struct point {
     struct as_repeats good;
     unsigned failed_n;
-    struct as_run first; /* of its runs */
-    int64_t variant;     /* number of its further settings, as they were met */
-    size_t base;         /* what its efficiency is measured against */
+    struct as_run first; /* first run of the point */
+    int64_t variant;     /* number of its other settings, in order of first use */
+    size_t base;         /* index of its reference point */
 };
 
 struct scaling {
-    struct assay_scalability result; /* first: what the user holds */
+    struct assay_scalability result; /* first member: the caller has a pointer to it */
     struct as_arena arena;
 };
 
@@ -29,10 +29,10 @@ struct scale_work {
     struct as_set set;
     struct as_notes notes;
     struct scaling *scaling;
-    struct as_arena *arena; /* of the result */
+    struct as_arena *arena; /* owns the result */
     struct point *point;
     size_t point_n;
-    double *x; /* one a run */
+    double *x; /* work space: one value for each run */
 };
 
 /* ---- Marks --------------------------------------------------------------------------------- */
@@ -61,7 +61,7 @@ int assay_compare_mark(struct assay_experiment *experiment, int64_t run_id,
         {"scale_reference", "1: the other runs are compared with this one", setting->is_reference},
     };
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
-        const bool is_told = at[i].value != 0 || i >= 3; /* a flag is false */
+        const bool is_told = at[i].value != 0 || i >= 3; /* false flags are left out */
         const struct assay_metric metric = {
             .name = at[i].name, .unit = "1", .meaning = at[i].meaning, .formula = "given"};
         if (is_told)
@@ -153,7 +153,7 @@ static int find_points(struct scale_work *w, struct assay_error *err)
     return 0;
 }
 
-/* The point that was asked for, or marked, or the smallest of which something is known. */
+/* Returns the requested point, the marked point, or the smallest point with a known time. */
 static int find_reference(struct scale_work *w, const struct assay_scale_setting *wanted,
                           struct assay_error *err)
 {
@@ -183,8 +183,10 @@ static int find_reference(struct scale_work *w, const struct assay_scale_setting
     return 0;
 }
 
-/* Of points with the same further settings the one like the reference, or the smallest of which
- * something is known. */
+/*
+ * Returns the point with the size of the reference among points with the same other settings. If
+ * there is none, returns the smallest of them with a known time.
+ */
 static void find_bases(struct scale_work *w)
 {
     struct assay_scalability *result = &w->scaling->result;
@@ -211,8 +213,10 @@ static void find_bases(struct scale_work *w)
 
 /* ---- Ratios -------------------------------------------------------------------------------- */
 
-/* Speed-up over the reference: times that became shorter. Exact on the reference itself; none of
- * what takes no time there. */
+/*
+ * Returns the speed-up over the reference, which is exact on the reference itself. It is unknown if
+ * the time there is zero.
+ */
 static struct assay_quantity speedup(struct assay_quantity reference, struct assay_quantity it,
                                      bool is_reference)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Reads runs, and what objects took in them, into arrays.
- */
+/* Reads runs, and the costs of objects in them, into arrays. */
 #include "compare/set.h"
 
 #include <math.h>
@@ -131,7 +129,7 @@ uint32_t as_set_find(const struct as_set *set, enum assay_object_kind kind, int6
     return as_map_u64_get(&set->index, key_of(kind, id));
 }
 
-/* The object of that kind and id, made when it is new; NULL when out of memory. */
+/* Returns the object with this kind and id, which is added if it is new; NULL without memory. */
 static struct as_object *object_of(struct as_set *set, enum assay_object_kind kind, int64_t id)
 {
     uint32_t at = as_set_find(set, kind, id);
@@ -152,8 +150,7 @@ static struct as_object *object_of(struct as_set *set, enum assay_object_kind ki
     return &set->object.at[at];
 }
 
-/* Kinds are those of enum assay_object_kind: functions as the source has them, loops, categories.
- */
+/* Kinds of objects as in enum assay_object_kind: functions of the source, loops, categories. */
 static const char cost_sql[] =
     "WITH " AS_SET_SOURCE_SQL ", spent AS (SELECT iif(t.object_kind = 'frame', 'function',"
     "   t.object_kind) AS kind, ifnull(s.as_id, t.object_id) AS id, t.thread_id,"
@@ -217,8 +214,7 @@ static int read_set_function(struct as_set *set, struct assay_rows *rows, size_t
     return it->name && it->module ? 0 : ASSAY_ERR_NOMEM;
 }
 
-/* A loop is in the function of the source that has it, wherever that is inlined; so its depth is.
- */
+/* Function and depth of a loop are those in the source, even if the function is inlined. */
 #define LOOP_DEPTH_SQL                                                                             \
     "o.depth - ifnull((WITH RECURSIVE up (parent_id, inlining_id, depth) AS ("                     \
     "  SELECT parent_id, inlining_id, depth FROM loop WHERE loop_id = o.parent_id"                 \
@@ -276,7 +272,7 @@ static int read_set_category(struct as_set *set, struct assay_rows *rows, size_t
     return set->object.at[at].name ? 0 : ASSAY_ERR_NOMEM;
 }
 
-/* Loops whose function has no time of its own still belong to one. */
+/* Adds the functions of loops that have no time of their own. */
 static int add_functions_of_loops(struct as_set *set, struct assay_error *err)
 {
     for (size_t i = 0; i < set->object.n; i++) {
@@ -300,8 +296,7 @@ int as_set_objects(struct as_set *set, struct assay_experiment *experiment, stru
 
 /* ---- Code ---------------------------------------------------------------------------------- */
 
-/* Bytes of the operation at the front of an instruction: the first word that is no prefix, and what
- * stands before it. */
+/* Returns the length of the operation of an instruction: its prefixes and its mnemonic. */
 static size_t operation_n(const char *text)
 {
     static const char *const prefix[] = {"lock",  "rep", "repe",    "repne", "repz",
@@ -326,7 +321,7 @@ static void add_operation(struct as_set *set, enum assay_object_kind kind, int64
     struct as_object *it = &set->object.at[at];
     const size_t n = operation_n(text);
     it->own_n++;
-    for (size_t i = 0; i <= n; i++) /* the end of a word counts too */
+    for (size_t i = 0; i <= n; i++) /* the end of a word is part of the digest */
         it->digest = as_hash_mix(it->digest, i < n ? (uint8_t)text[i] : 0x100);
 }
 

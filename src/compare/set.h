@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A set of runs of one experiment as arrays: what each run was, and what each category, function
- * and loop took in each of them. Knows the experiment's tables, nothing of statistics.
+ * Runs of one experiment as arrays: properties of each run, and the costs of each category,
+ * function and loop in each run. Knows the tables of the experiment, no statistics.
  */
 #ifndef AS_COMPARE_SET_H
 #define AS_COMPARE_SET_H
@@ -16,22 +16,22 @@ struct as_run {
     int64_t id;
     const char *kind, *label, *command, *host, *event;
     int64_t rate_hz, cpu_n;
-    double wall_s;    /* NAN: not known */
-    double sampled_s; /* running time that its samples stand for */
+    double wall_s;    /* NAN if unknown */
+    double sampled_s; /* CPU time that the samples of the run represent */
     int64_t sample_n;
-    bool is_over;                     /* recorded to its end */
-    bool is_failed;                   /* killed, or ended with an exit code */
-    struct assay_scale_setting scale; /* processes 0: it has none */
-    const char *setting;              /* what varies besides, by name (variant.h); or NULL */
+    bool is_over;                     /* the recording is complete */
+    bool is_failed;                   /* a signal or an exit code other than 0 ended the program */
+    struct assay_scale_setting scale; /* 0 processes if the run belongs to no scaling study */
+    const char *setting;              /* other settings by name (variant.h), or NULL */
 };
 
-/* What an object took in one run. */
+/* Time and samples of an object in one run. */
 struct as_cost {
-    double time_s, thread_s; /* all threads; the one with most */
+    double time_s, thread_s; /* sum over all threads; the maximum of one thread */
     int64_t sample_n, thread_sample_n;
 };
 
-/* A value that the code of an object has: packed share, paths, ... */
+/* Static metric of the code of an object, for instance its packed share. */
 struct as_code_value {
     struct as_code_value *next;
     const struct as_code_metric *metric;
@@ -41,10 +41,10 @@ struct as_code_value {
 struct as_code_metric {
     int64_t id;
     const char *name, *title, *unit, *topic;
-    bool is_neutral; /* neither more nor less of it is better */
+    bool is_neutral; /* neither high nor low values are better */
 };
 
-/* Samples in functions of a category that an object calls directly. */
+/* Samples in functions of one category that an object calls directly. */
 struct as_called {
     struct as_called *next;
     const char *name, *title; /* of the category */
@@ -55,39 +55,42 @@ struct as_object {
     enum assay_object_kind kind;
     int64_t id;
     const char *name, *module, *where;
-    const char *linkage;     /* or NULL */
-    const char *file;        /* last part of the path, or NULL */
-    const char *role;        /* of a loop, or NULL */
-    int64_t line, last_line; /* 0: not known */
+    const char *linkage;     /* linkage name of a function, or NULL */
+    const char *file;        /* base name of the source file, or NULL */
+    const char *role;        /* role of a loop ("main", "tail"), or NULL */
+    int64_t line, last_line; /* 0 if unknown */
     int64_t address, depth, instruction_n;
-    int64_t function_id; /* of a loop; of a function its own id */
-    /* Of a loop: its place among those of its function with the same depth and role, by address. */
+    int64_t function_id; /* function that contains a loop; for a function its own id */
+    /*
+     * Position of a loop, by address, among its siblings, and their number. Siblings are loops of a
+     * function with the same depth and role.
+     */
     int64_t ordinal, sibling_n;
-    /* Of its own instructions, where they were kept: how many, and a digest of their operations. */
+    /* Number of kept instructions outside inner loops, and a digest of their operations. */
     int64_t own_n;
     uint64_t digest;
-    struct as_cost *cost; /* one a run of the set */
-    /* What as_set_traits reads: of the unit, of versions of the loop ("main + tail"), or NULL. */
+    struct as_cost *cost; /* one for each run of the set */
+    /* Set by as_set_traits: compiler and flags of the unit, versions of a loop ("main + tail"). */
     const char *compiler, *flags, *versions;
     struct as_code_value *value;
     struct as_called *called;
-    int64_t inclusive_n; /* samples of all runs */
+    int64_t inclusive_n; /* inclusive samples in all runs */
 };
 
 struct as_set {
-    struct as_arena arena; /* all texts and costs */
+    struct as_arena arena; /* owns all texts and costs */
     AS_VEC(struct as_run) run;
     AS_VEC(struct as_object) object;
     AS_VEC(struct as_code_metric *) metric;
     struct as_map_u64 index; /* kind and id -> index of the object */
-    bool failed;             /* a text could not be kept */
+    bool failed;             /* memory for a text was missing */
 };
 
 /*
- * For SQL that is about functions as the source has them. `source` is a table of WITH: for each
- * function its `id`, and `as_id`, which of an inlined one is the function of the binary of the same
- * name, where there is one: both are one function. The other is whether a row `t` of thread_time or
- * object_time is to be taken.
+ * SQL for times by function of the source. `source` is a table for WITH. It has the `id` of each
+ * function, and `as_id`. For an inlined function, `as_id` is the function of the binary with the
+ * same name, if there is one. AS_SET_IS_FRAME_SQL is true if a row `t` of thread_time or
+ * object_time counts: a function with rows of frames is counted by its frames.
  */
 #define AS_SET_SOURCE_SQL                                                                          \
     "source AS MATERIALIZED (SELECT f.function_id AS id,"                                          \
@@ -103,19 +106,19 @@ struct as_set {
 void as_set_init(struct as_set *set);
 void as_set_fini(struct as_set *set);
 
-/* All runs of the experiment, in order. Errors: NOMEM, those of reading. */
+/* Reads all runs of the experiment, ordered by id. Errors: NOMEM, errors of the database. */
 int as_set_runs(struct as_set *set, struct assay_experiment *experiment, struct assay_error *err);
-/* Keeps the runs for which `keep` is true. */
+/* Removes the runs for which `keep` returns false. */
 void as_set_choose(struct as_set *set, bool (*keep)(const struct as_run *, void *), void *context);
 /*
- * Keeps the runs that a request means and that ended well; `failed_n` are left out. Errors: USAGE
- * (no such run), NOT_FOUND (none that ended well).
+ * Keeps the requested runs that ended without an error. Stores the number of failed ones in
+ * `failed_n`. Errors: USAGE (no such run), NOT_FOUND (all of them failed).
  */
 int as_runs_choose(struct as_set *set, const struct assay_compare_request *request,
                    unsigned *failed_n, struct assay_error *err);
 /*
- * The objects that have samples in the chosen runs, with their costs; functions of loops too.
- * Called once, when the runs are chosen.
+ * Reads the objects with samples in the chosen runs, their costs, and the functions of loops.
+ * Called once, after the runs were chosen.
  */
 int as_set_objects(struct as_set *set, struct assay_experiment *experiment,
                    struct assay_error *err);
@@ -123,22 +126,23 @@ int as_set_objects(struct as_set *set, struct assay_experiment *experiment,
 /* Counts and digests the kept instructions of the objects. */
 int as_set_code(struct as_set *set, struct assay_experiment *experiment, struct assay_error *err);
 
-/* How the objects were compiled, what values their code has and what they call. */
+/* Reads compiler, flags, static metrics and called categories of the objects. */
 int as_set_traits(struct as_set *set, struct assay_experiment *experiment, struct assay_error *err);
 
 /*
- * Hands the rows of a statement, its first parameter bound, to `take`, which fails for want of
- * memory only; so does as_set_column, a copy of a cell's text, which `set->failed` remembers.
+ * Calls `take` for each row of a statement with its first parameter bound. `take` returns 0 or
+ * NOMEM. as_set_column copies the text of a cell into the arena; it sets `set->failed` if there is
+ * no memory.
  */
 int as_set_each(struct as_set *set, struct assay_experiment *experiment, const char *sql,
                 int64_t parameter, size_t run,
                 int (*take)(struct as_set *, struct assay_rows *, size_t), struct assay_error *err);
 const char *as_set_column(struct as_set *set, struct assay_rows *rows, int column);
 
-/* Index of an object, or AS_MAP_NONE. */
+/* Returns the index of an object, or AS_MAP_NONE. */
 uint32_t as_set_find(const struct as_set *set, enum assay_object_kind kind, int64_t id);
 
-/* A copy of a text in an arena; NULL stays NULL, and comes when there is no memory. */
+/* Copies a text into an arena. Returns NULL for NULL, or without memory. */
 char *as_set_text(struct as_arena *arena, const char *text);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much repeated runs of the same command differ, as a whole and in each part, which of them
- * stand out, and whether they drift or fall in two groups.
+ * Stability of repeated runs of one command, as a whole and for each part: spread, outliers, drift
+ * and two groups.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,17 +12,17 @@
 #include "compare/measure.h"
 
 struct stability_box {
-    struct assay_stability result; /* first: what the user holds */
+    struct assay_stability result; /* first member: the caller has a pointer to it */
     struct as_arena arena;
 };
 
 struct stability_work {
-    struct as_set set; /* the repetitions that ended well */
+    struct as_set set; /* repetitions without failed ones */
     struct as_notes notes;
     struct assay_stability *result;
-    struct as_arena *arena; /* of the result */
+    struct as_arena *arena; /* owns the result */
     struct as_repeats all;
-    double *x, *sorted; /* one a run */
+    double *x, *sorted; /* work space: one value for each run */
 };
 
 /* ---- Runs ---------------------------------------------------------------------------------- */

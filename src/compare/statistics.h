@@ -19,7 +19,7 @@
 
 /* A value farther from the median than this many robust deviations is an outlier. */
 #define AS_OUTLIER_SCORE 3.5
-/* Below so many values nothing is called an outlier. */
+/* With fewer values no value is an outlier. */
 #define AS_OUTLIER_FEWEST 5
 
 struct as_spread {
@@ -31,14 +31,14 @@ struct as_spread {
     double robust_deviation; /* 1.4826 MAD, or 1.2533 times the mean one where MAD is zero */
 };
 
-/* `sorted` has room for `n` values and holds them in order afterwards. n >= 1. */
+/* Computes the spread of `n` >= 1 values. `sorted` receives the values in ascending order. */
 void as_spread_of(const double *x, size_t n, double *sorted, struct as_spread *out);
-/* Robust deviations from the median, signed; 0 where all values are alike. */
+/* Returns the signed distance from the median in robust deviations; 0 if all values are equal. */
 double as_spread_score(const struct as_spread *spread, double x);
-/* Whether `x`, one of the values, is an outlier among them. */
+/* Returns true if `x`, one of the values, is an outlier. */
 bool as_spread_is_outlier(const struct as_spread *spread, double x);
 
-/* Two levels: the best split in two groups, when it explains more than one group would. */
+/* The best split of values in two groups, if it explains more than chance does. */
 struct as_modes {
     bool two;
     double low_mean, high_mean;
@@ -46,7 +46,7 @@ struct as_modes {
     double explained; /* share of the squared deviations that the split explains */
 };
 
-/* Below 10 values there is no verdict. */
+/* With fewer values there is no verdict on two groups. */
 #define AS_MODES_FEWEST 10
 void as_modes_of(const double *sorted, size_t n, struct as_modes *out);
 
@@ -55,11 +55,11 @@ void as_modes_of(const double *sorted, size_t n, struct as_modes *out);
 struct as_trend {
     double slope;                /* change from one value to the next (Theil-Sen) */
     struct as_interval interval; /* of the slope, 95 % (Sen); infinite where there are too few */
-    double tau;                  /* Kendall's: -1 to 1 */
-    double p;                    /* of Mann-Kendall's test that there is no trend; two-sided */
+    double tau;                  /* Kendall's tau: -1 to 1 */
+    double p;                    /* two-sided p-value of Mann and Kendall's test for a trend */
 };
 
-/* Values in the order in which they came; `work` has room for n (n - 1) / 2 numbers. n >= 2. */
+/* Tests `n` >= 2 values in order of time. `work` has space for n (n - 1) / 2 numbers. */
 void as_trend_of(const double *x, size_t n, double *work, struct as_trend *out);
 
 /* ---- Differences -------------------------------------------------------------------------- */
@@ -67,37 +67,37 @@ void as_trend_of(const double *x, size_t n, double *work, struct as_trend *out);
 /* A mean with the variance of the mean. */
 struct as_estimate {
     double mean, variance;
-    double freedom; /* degrees of freedom of the variance; infinite: from the theory of sampling */
+    double freedom; /* degrees of freedom of the variance; infinite for an estimate by samples */
     int64_t n;      /* repetitions, or samples */
 };
 
 /*
- * Mean of `n` repetitions. `quantum` is the step in which the values come (the time of a sample):
- * values that agree by chance of rounding are not taken for exact. One value: infinite variance.
+ * Returns the mean of `n` repetitions. `quantum` is the resolution of the values (seconds of one
+ * sample); the variance is never below that of the rounding. One value has infinite variance.
  */
 struct as_estimate as_estimate_runs(const double *x, size_t n, double quantum);
-/* `part` of `whole` samples of a run that together stand for `whole_s`: binomial. */
+/* Estimates the time of `part` of `whole` samples of one run of `whole_s` seconds: binomial. */
 struct as_estimate as_estimate_samples(int64_t part, int64_t whole, double whole_s);
 
 struct as_difference {
-    double ratio;                /* of b to a; NAN when a is zero */
-    struct as_interval interval; /* of the ratio, 95 %; 0 to infinite where nothing is known */
-    double p;                    /* that both are equal, two-sided; Welch */
+    double ratio;                /* b / a; NAN if a is zero */
+    struct as_interval interval; /* 95 % interval of the ratio; 0 to infinity if unknown */
+    double p;                    /* two-sided p-value of Welch's test that both are equal */
 };
 
 struct as_difference as_difference_of(const struct as_estimate *a, const struct as_estimate *b);
 
 /*
- * Adjusts `n` probabilities for being many (Benjamini and Hochberg): `adjusted` <= 0.05 are
- * discoveries of which at most 5 % are false. NAN = not tested, stays so. `order` has room for n.
+ * Adjusts `n` p-values for multiple tests (Benjamini and Hochberg). At most 5 % of the results with
+ * `adjusted` <= 0.05 are false. NAN (not tested) stays NAN. `order` has space for n.
  */
 void as_benjamini_hochberg(const double *p, size_t n, size_t *order, double *adjusted);
 
 /* ---- Quantities --------------------------------------------------------------------------- */
 
-/* a / b with an interval from theirs (MOVER on the logarithms); n is the smaller one. */
+/* Returns a / b with its interval (MOVER on the logarithms). `n` is the smaller of both. */
 struct assay_quantity as_ratio(struct assay_quantity a, struct assay_quantity b);
-/* `x` times an exact factor. */
+/* Returns `x` times an exact factor. */
 struct assay_quantity as_times(struct assay_quantity x, double factor);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the code of functions and loops is like, whatever time it took: compiler and flags of their
- * units, values that analyses gave them (packed share, paths, accesses), versions of a loop, and
- * the kinds of work they call. What of it differs between sides is found elsewhere.
+ * Reads static properties of functions and loops: compiler and flags of their units, metrics of
+ * analyses (packed share, paths, accesses), versions of a loop, and called categories. differs.c
+ * compares them between sides.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@ static struct as_object *known_object(struct as_set *set, enum assay_object_kind
 
 /* ---- Units --------------------------------------------------------------------------------- */
 
-/* An inlined function was compiled as that of the binary that it stands in. */
+/* An inlined function has compiler and flags of the function that contains it. */
 static const char unit_sql[] =
     "SELECT i.inlined_id, u.compiler || ifnull(' ' || u.compiler_version, ''), u.flags"
     " FROM inlining i JOIN function f USING (function_id) JOIN unit u USING (unit_id)"
@@ -36,7 +36,7 @@ static int read_unit_trait(struct as_set *set, struct assay_rows *rows, size_t u
     return 0;
 }
 
-/* A loop was compiled as its function was. */
+/* A loop has compiler and flags of its function. */
 static void copy_units_to_loops(struct as_set *set)
 {
     as_vec_foreach (&set->object, it) {
@@ -69,9 +69,9 @@ static int read_versions_trait(struct as_set *set, struct assay_rows *rows, size
     return 0;
 }
 
-/* ---- Values of the code -------------------------------------------------------------------- */
+/* ---- Static metrics ------------------------------------------------------------------------ */
 
-/* Those of topic `options` rate the flags, which are told themselves. */
+/* Metrics of the topic `options` are left out: they rate the flags, which are compared already. */
 static const char metric_sql[] =
     "SELECT metric_id, name, ifnull(title, name), unit, ifnull(topic, ''), better = 'neither'"
     " FROM metric m WHERE ?1 = 0 AND ifnull(topic, '') != 'options' AND (EXISTS (SELECT 1"
@@ -105,7 +105,7 @@ static enum assay_origin origin_of_word(const char *word)
     return ASSAY_ORIGIN_DERIVED;
 }
 
-/* A value of the run at hand comes after that of all runs, and replaces it. */
+/* A value of this run follows that of all runs, and replaces it. */
 static int read_code_value(struct as_set *set, const struct as_code_metric *metric,
                            enum assay_object_kind kind, struct assay_rows *rows)
 {
@@ -176,7 +176,7 @@ static int add_inclusive_count(struct as_set *set, struct assay_rows *rows, size
     return 0;
 }
 
-/* What a function or the loop around the call calls directly, of other kinds than itself. */
+/* Samples in direct callees of a function or loop, by category, without its own category. */
 static const char called_sql[] =
     "WITH " AS_SET_SOURCE_SQL
     " SELECT s.as_id, l.loop_id, g.name, ifnull(g.title, g.name), sum(t.inclusive_n)"

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Drift of values that came one after the other: Mann-Kendall's test and the slope of Theil and
- * Sen. Both only ask which of two values is larger, so an outlier cannot make or hide a drift.
+ * Drift of values in order of time: the test of Mann and Kendall, and the slope of Theil and Sen.
+ * Both use only the order of pairs of values, so one outlier neither makes nor hides a drift.
  */
 #include <math.h>
 
 #include "base/sort.h"
 #include "compare/statistics.h"
 
-/* Up to so many values the distribution of the statistic is counted out. */
+/* Maximum number of values for the exact distribution of the statistic. */
 #define EXACT_MOST 40
 
-/* Slopes of all pairs into `slope`; gives Kendall's S, and whether any two are alike. */
+/* Stores the slopes of all pairs. Returns Kendall's S; sets `ties` if two values are equal. */
 static double all_pairs(const double *x, size_t n, double *slope, bool *ties)
 {
     double s = 0;
@@ -26,7 +26,7 @@ static double all_pairs(const double *x, size_t n, double *slope, bool *ties)
     return s;
 }
 
-/* Variance of S under no trend; each group of equal values takes its part away. */
+/* Returns the variance of S without a trend. Each group of equal values lowers it. */
 static double variance_of_s(const double *x, size_t n)
 {
     const double m = (double)n;
@@ -46,9 +46,9 @@ static double variance_of_s(const double *x, size_t n)
 }
 
 /*
- * Probability that |S| of n values without order is at least `s`, when no two are alike: S is
- * n (n - 1) / 2 less twice the number of inversions, and permutations are counted by inversions
- * by inserting one element after the other.
+ * Returns the probability that |S| of n different values in random order is at least `s`. S is
+ * n (n - 1) / 2 minus twice the number of inversions. The loop counts permutations by inversions,
+ * inserting one element at a time.
  */
 static double tail_exact(double s, size_t n)
 {
@@ -78,7 +78,7 @@ static double tail_normal(double s, double variance)
     return variance > 0 ? erfc(z / sqrt(2)) : 1;
 }
 
-/* Sen's interval: as many slopes off either end of the sorted ones as S varies by chance. */
+/* Returns Sen's interval: it drops slopes at both ends, as many as S varies by chance. */
 static struct as_interval slope_interval(const double *slope, size_t pairs, double variance)
 {
     const double c = as_stat_normal_quantile(0.5 + AS_STAT_LEVEL / 2) * sqrt(variance);

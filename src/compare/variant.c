@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What varies from run to run; see variant.h. */
+/* Settings that differ from run to run; see variant.h. */
 #include "compare/variant.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ bool as_variant_same(const struct as_run *a, const struct as_run *b)
     return strcmp(a->setting ? a->setting : "", b->setting ? b->setting : "") == 0;
 }
 
-/* The next setting of a run's text. */
+/* Reads the next setting in the text of a run. Returns false at the end. */
 static bool next_setting(struct as_view *rest, struct as_view *name, struct as_view *value)
 {
     if (!as_view_split(rest, BETWEEN_SETTINGS, value))
