@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the room share: records of variants, what is made of them, the run at hand. */
+/* Shared by the files of the room: records of variants, their statistics, the current run. */
 #ifndef AS_DECAN_INTERNAL_H
 #define AS_DECAN_INTERNAL_H
 
@@ -25,7 +25,7 @@ enum as_take_column {
     AS_TAKE_COLUMNS
 };
 
-/* Columns of a bucket, behind those. */
+/* Columns of a bucket, after those of its variants. */
 enum as_decan_column {
     AS_DECAN_COLUMN_VERDICT,
     AS_DECAN_COLUMN_CONFIDENCE,
@@ -46,7 +46,7 @@ enum as_decan_column {
     AS_DECAN_COLUMN_FP_PER_CY,
     AS_DECAN_COLUMN_IN_FLIGHT,
     AS_DECAN_COLUMN_FP_USE,                              /* CAP, BW, SAT */
-    AS_DECAN_COLUMN_LEVELS = AS_DECAN_COLUMN_FP_USE + 3, /* of each level: read, written */
+    AS_DECAN_COLUMN_LEVELS = AS_DECAN_COLUMN_FP_USE + 3, /* for each level: read, written */
     AS_DECAN_COLUMNS = AS_DECAN_COLUMN_LEVELS + 6 * ASSAY_PREDICT_LEVELS
 };
 _Static_assert(AS_DECAN_COLUMNS <= ASSAY_DECAN_COLUMNS_MOST, "columns of a bucket");
@@ -54,13 +54,13 @@ _Static_assert(AS_VARIANT_KINDS <= ASSAY_DECAN_TAKES_MOST, "variants of a bucket
 
 /* ---- records.c ------------------------------------------------------------------------------ */
 
-/* An instance that ran as a variant, or could not. */
+/* An instance that ran, or could not run, as a variant. */
 struct as_varied {
     uint64_t begun; /* ticks */
-    double ticks;   /* without those of an empty one */
-    double trips;
-    double whole;  /* iterations of the instance that it is a slice of, else the same */
-    uint32_t loop; /* of the plan; later of the run at hand */
+    double ticks;   /* without the ticks of an empty instance */
+    double trips;   /* iterations */
+    double whole;   /* iterations of the whole instance, if this is a slice of one */
+    uint32_t loop;  /* index in the plan, later in the current run */
     uint32_t thread;
     uint16_t kind, flags; /* as_variant_kind, as_variant_flag */
 };
@@ -70,12 +70,14 @@ struct as_varied_all {
     uint32_t threads;
     uint64_t lost, damaged;
     double spent_ns;
-    uint64_t met, team; /* records of threads that ran at once; sum of how many there were */
+    uint64_t met, team; /* records of threads that ran together; sum of the sizes of their teams */
 };
 
-/* Reads and removes the files of variants in `directory`, adding to `out`. `plan` was checked;
- * `orig_ticks`: of an empty instance that is timed in place, where the thread's file does not say.
- * Errors: NOMEM. */
+/*
+ * Reads and removes the files of variants in `directory`, and adds their records to `out`. `plan`
+ * is valid. `orig_ticks` is the time of an empty instance that is timed in place; it is used if the
+ * file of the thread lacks it. Errors: NOMEM.
+ */
 int as_varied_read(const char *directory, const struct as_patch_plan *plan, double orig_ticks,
                    struct as_varied_all *out, struct assay_error *err);
 void as_varied_fini(struct as_varied_all *all);
@@ -83,46 +85,53 @@ void as_varied_fini(struct as_varied_all *all);
 /* ---- takes.c: pure functions of their arguments --------------------------------------------- */
 
 struct as_decan_scale {
-    double cycles; /* of a core in a tick */
-    double limit;  /* ticks beyond the median from which an instance may be disturbed */
+    double cycles; /* core cycles per tick */
+    double limit;  /* ticks above the median from which an instance counts as disturbed */
 };
 
-/* Buckets of one loop's records by powers of two of their iterations, the lowest first, with what
- * their variants took; sorts the records. `*out` is to be freed by as_free. Errors: NOMEM. */
+/*
+ * Groups the records of one loop in buckets by powers of two of their iterations, lowest first,
+ * with the times of their variants. Sorts the records. The caller frees `*out` by as_free. Errors:
+ * NOMEM.
+ */
 int as_takes_make(struct as_varied *record, size_t n, const struct as_decan_scale *scale,
                   struct assay_decan_bucket **out, size_t *out_n, struct assay_error *err);
-/* The take of a kind; NULL: there is none that counts. */
+/* Returns the measurement of a kind of variant, or NULL if no instance of it counts. */
 const struct assay_decan_measured *as_bucket_variant(const struct assay_decan_bucket *bucket,
                                                      unsigned kind);
-/* Whether what was measured carries a finding: reading the clock takes as long as an instance of
- * less than 250 cycles. */
+/*
+ * Returns true if the measurements are long enough for a finding. Instances of less than 250 cycles
+ * take about as long as reading the clock.
+ */
 bool as_takes_carry(const struct assay_decan_bucket *bucket);
-/* "8 to 15 iterations", as other passes call the bucket. */
+/* Writes the name of a bucket, "8 to 15 iterations", as in other passes. */
 void as_takes_name(const struct assay_decan_bucket *bucket, char *out, size_t out_b);
 
-/* ---- The run at hand ------------------------------------------------------------------------ */
+/* ---- The current run ------------------------------------------------------------------------ */
 
-/* Of a loop, as planned in the first run. */
+/* Variants of a loop, as planned in the first run. */
 struct as_varied_loop {
     uint32_t bits[AS_VARIANT_KINDS];    /* as_variant_bit */
     uint8_t unvaried[AS_VARIANT_KINDS]; /* as_variant_refusal */
     bool is_planned;
-    double longest; /* iterations of the longest instance that is known whole */
+    double longest; /* iterations of the longest complete instance */
 };
 
 struct as_decan {
-    struct as_timed timed;         /* which loops; the plan */
-    struct as_varied_loop *varied; /* of each */
+    struct as_timed timed;         /* the loops and the plan */
+    struct as_varied_loop *varied; /* one for each loop */
     const struct assay_decan_request *request;
     struct assay_decan_result *result;
     struct as_varied_all all;
-    uint32_t asked; /* a bit for each kind */
+    uint32_t asked; /* requested kinds: one bit each */
 };
 
 /* ---- judge.c -------------------------------------------------------------------------------- */
 
-/* What the experiment knows of the loop and the machine, beside what its variants took; the verdict
- * and the columns of each bucket, which is the main one, what goes at most. */
+/*
+ * Judges a loop by its variants and by what the experiment has of the loop and the machine. Sets
+ * verdict and columns of each bucket, the main bucket, and the maximum gain.
+ */
 int as_decan_judge_loop(const struct as_decan *decan, struct assay_decan_loop *loop,
                         const uint32_t *bits, struct assay_error *err);
 

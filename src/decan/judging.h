@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the judgement share. */
+/* Shared by the files of the judgement. */
 #ifndef AS_DECAN_JUDGING_H
 #define AS_DECAN_JUDGING_H
 
 #include "decan/thresholds.h"
 #include "decan/verdict.h"
 
-/* NAN where the divisor is none. */
+/* Returns a / b, or NAN if b is not positive or a is negative. */
 double as_decan_ratio_of(double a, double b);
-/* NAN where it did not run. */
+/* Returns the median cycles per iteration of a variant, or NAN if it did not run. */
 double as_decan_cycles_of(const struct as_decan_measure *measure, enum as_variant_kind kind);
-/* Which of its times: the median, or an end of its interval. */
+/* Selects a time of a variant: the median, or an end of its interval. */
 enum as_decan_end { AS_DECAN_AT_LOW = -1, AS_DECAN_AT_MEDIAN, AS_DECAN_AT_HIGH };
-/* Times of a over times of b: at the upper end that is a's upper over b's lower one. */
+/* Returns the time of a over the time of b. The upper end is the upper of a over the lower of b. */
 double as_decan_over(const struct as_decan_measure *measure, enum as_variant_kind a,
                      enum as_variant_kind b, enum as_decan_end end);
-/* What REF and ORIG stand for where they did not run: each other. So does ORIG where REF takes far
- * longer: what ran before it slowed it (copies, a pause of wide vectors), and variants that store
- * nothing have nothing before them. */
+/*
+ * Select the variant that others are compared with, and the variant that is the whole loop. ORIG
+ * and REF replace each other if one did not run. ORIG also replaces a much slower REF: copies
+ * before it, or a pause of wide vectors, slowed it down, which variants without stores do not have.
+ */
 enum as_variant_kind as_decan_base_of(const struct as_decan_measure *measure);
 enum as_variant_kind as_decan_whole_of(const struct as_decan_measure *measure);
 void as_decan_fill_ratios(const struct as_decan_measure *measure, enum as_decan_end end,
                           struct as_decan_ratios *out);
 
-/* Where data come from, and whether the way there is what takes long or its width. `out` has its
- * ratios already. */
+/* Judges the level of the data, and latency against bandwidth. `out->ratio` is set already. */
 void as_decan_judge_data(const struct as_decan_measure *measure, struct as_decan_judgement *out);
-/* Lowers the confidence to `to`, and says why unless something else said so before. */
+/* Lowers the confidence to `to`. Sets the reason unless there is one already. */
 void as_decan_trust_at_most(struct as_decan_judgement *out, enum as_decan_confidence to,
                             const char *why);
-/* How far to trust it: of what is decided. */
+/* Sets the confidence of the verdict. */
 void as_decan_judge_trust(const struct as_decan_measure *measure, struct as_decan_judgement *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thresholds of the judgement; data/decan/verdicts.txt says what each is and why. */
+/* Thresholds of the judgement. data/decan/verdicts.txt has the meaning and reason of each. */
 #ifndef AS_DECAN_THRESHOLDS_H
 #define AS_DECAN_THRESHOLDS_H
 

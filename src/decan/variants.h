@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variants by the names that users write. */
+/* Names of variants on the command line. */
 #ifndef AS_DECAN_VARIANTS_H
 #define AS_DECAN_VARIANTS_H
 
@@ -7,8 +7,10 @@
 
 #include <assay/error.h>
 
-/* "dl1,fp" as a bit for each as_variant_kind, with those that are always there; NULL: all. Errors:
- * USAGE. */
+/*
+ * Parses a list such as "dl1,fp" into a bit for each as_variant_kind, and adds the kinds that
+ * always run. NULL selects all. Errors: USAGE.
+ */
 int as_variants_parse(const char *list, uint32_t *kinds, struct assay_error *err);
 
 #endif

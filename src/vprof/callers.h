@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who had called the function of a loop when an instance of it ended: the agent took a copy of the
- * stack, and here it is unwound, by what was mapped in the process then.
+ * Call paths of loop instances. The agent copies the stack at the end of an instance. This room
+ * unwinds the copy with the mappings that the process had at that time.
  */
 #ifndef AS_VPROF_CALLERS_H
 #define AS_VPROF_CALLERS_H
@@ -14,12 +14,17 @@ struct as_callers;
 
 int as_callers_new(struct as_callers **out); /* 0 or NOMEM */
 void as_callers_free(struct as_callers **callers);
-/* A record of the run, after `recorder` (of all of them the same) has taken it: what is mapped
- * where. Later than the end of a process is asked for what was mapped in it. 0 or NOMEM. */
+/*
+ * Follows the mappings of processes: called for each record after `recorder` has processed it, with
+ * the same recorder each time. Mappings stay known after the end of a process. Returns 0 or NOMEM.
+ */
 int as_callers_follow(struct as_callers *callers, struct assay_recorder *recorder,
                       const struct assay_sample_record *record);
-/* The number of the path's text in `out->path_text`, which it joins when it is new: frames with the
- * line of the call, the outermost first, "..." before those that are not known. 0 or NOMEM. */
+/*
+ * Unwinds a call path. Stores the index of its text in `out->path_text`, where new texts are added.
+ * A text has a frame with the line of the call on each line, outermost first; "..." replaces
+ * unknown outer frames. Returns 0 or NOMEM.
+ */
 int as_callers_find(struct as_callers *callers, struct as_instances *out,
                     const struct as_patch_thread *thread, const struct as_patch_path *path,
                     uint32_t *number);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a user is told who asked for loops or functions that are not there. */
+/* Error for an option that names loops or functions that the run does not have. */
 #ifndef AS_VPROF_HOT_H
 #define AS_VPROF_HOT_H
 
@@ -10,7 +10,7 @@ struct as_hot_question {
     const char *option, *asked, *nothing; /* "--loops", its value, "no hot loop is in" */
 };
 
-/* Gives USAGE with the names of those with most time in the run. Errors: those of rows. */
+/* Returns USAGE with the names of the hottest objects of the run. Errors: as reading rows. */
 int as_hot_missed(struct assay_experiment *experiment, int64_t run_id,
                   const struct as_hot_question *question, struct assay_error *err);
 

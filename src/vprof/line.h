@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Some instances of a loop in the order of time, for a picture. */
+/* Selected instances of a loop in order of time, for a plot. */
 #ifndef AS_VPROF_LINE_H
 #define AS_VPROF_LINE_H
 
@@ -7,7 +7,8 @@
 
 #define AS_LINE_MOST 400
 
-/* At most AS_LINE_MOST of `n`, the same ones each time; the caller frees `*out`. Errors: NOMEM. */
+/* Selects at most AS_LINE_MOST of `n` instances, always the same ones. The caller frees `*out`.
+ * Errors: NOMEM. */
 int as_line_make(const struct as_instance *it, size_t n, struct as_instance **out, size_t *out_n,
                  struct assay_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* By which calls instances of a loop were come to, of those whose call path was taken. */
+/* Call paths of the instances of a loop that were sampled for them. */
 #ifndef AS_VPROF_PATHS_H
 #define AS_VPROF_PATHS_H
 
@@ -7,11 +7,13 @@
 
 #include "vprof/instances.h"
 
-/* Those of a loop with as many iterations as the bucket; with low 0 and high INFINITY all. The
- * texts are those of `all`. Errors: NOMEM. */
+/*
+ * Stores the call paths of a loop for instances with the iterations of the bucket; low 0 and high
+ * INFINITY select all. The texts are borrowed from `all`. Errors: NOMEM.
+ */
 int as_paths_store(const struct as_instances *all, uint32_t loop, struct assay_vprof_bucket *bucket,
                    struct assay_error *err);
-/* The texts become those of the result. */
+/* Moves the texts of call paths to the result. */
 void as_paths_take(struct as_instances *all, struct assay_vprof_result *result);
 
 #endif

@@ -1,34 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of how many instances one is timed, so that timing takes no more of the run than is granted. */
+/* Choice of the period of timing: one of how many instances is timed within the allowed overhead.
+ */
 #ifndef AS_VPROF_PERIOD_H
 #define AS_VPROF_PERIOD_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is known of a loop before it is timed. */
+/* Estimates for a loop before it is timed. */
 struct as_period_loop {
-    double instances; /* in a thread */
-    double least;     /* part of them that is timed whatever the period */
+    double instances; /* instances per thread */
+    double least;     /* minimum share of timed instances, for any period */
 };
 
 struct as_period {
     const struct as_period_loop *loop;
     size_t n;
-    double passed_ns, timed_ns; /* calibrated: an instance that is not timed, one that is more */
+    double passed_ns,
+        timed_ns; /* calibrated overhead of an instance; the additional one of timing */
     double run_ns;
-    uint32_t pilot_every; /* of the pilot, the longest period */
-    double pilot;  /* share of the run that the pilot took more than it; below 0: not known */
-    double fences; /* what one that is timed takes in the program, to `timed_ns`; 0: the usual */
-    double most;   /* granted */
+    uint32_t pilot_every; /* period of the pilot run: the maximum */
+    double pilot;         /* overhead of the pilot as a share of the run; negative if unknown */
+    double
+        fences;  /* real overhead of a timed instance as a multiple of `timed_ns`; 0: the default */
+    double most; /* allowed share of the run */
 };
 
-/* Share of the run that timing takes at this period. */
+/* Returns the overhead of timing at this period as a share of the run. */
 double as_period_cost(const struct as_period *it, uint32_t every);
-/* The same, when a run at this period took `took` of the program's time more than it: `fences` for
- * the next one, never less than the usual. */
+/* Returns `fences` from a run at this period with the overhead `took`; at least the default. */
 double as_period_fences(const struct as_period *it, uint32_t every, double took);
-/* The least period whose cost is granted, or that of the pilot. */
+/* Returns the shortest period within the allowed overhead, or the period of the pilot. */
 uint32_t as_period_choose(const struct as_period *it);
 
 #endif

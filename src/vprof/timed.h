@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the room share: the loops that were chosen, and a run with clones of them. */
+/* Shared by the files of the room: the chosen loops, and a run with clones of them. */
 #ifndef AS_VPROF_TIMED_H
 #define AS_VPROF_TIMED_H
 
@@ -16,50 +16,50 @@ struct as_collector_kind;
 
 struct as_timed_loop {
     struct assay_vprof_loop it;
-    uint32_t number;                    /* in the plan; ASSAY_NONE: refused */
+    uint32_t number;                    /* index in the plan; ASSAY_NONE if refused */
     unsigned refusal;                   /* as_patch_refusal */
-    uint8_t unvaried[AS_VARIANT_KINDS]; /* variants: as_variant_refusal of each kind */
-    bool left_out;                      /* of the next plan */
+    uint8_t unvaried[AS_VARIANT_KINDS]; /* as_variant_refusal of each kind of variant */
+    bool left_out;                      /* the next plan leaves it out */
 };
 
 struct as_timed {
     struct assay_experiment *experiment;
     const struct assay_vprof_request *request;
-    struct as_input input; /* the same for every run */
-    int64_t run_id;        /* whose loops they are */
-    double wall_ns;        /* of that run */
-    double pilot;          /* share that the pilot took more than that run; below 0: not known */
-    double fences;         /* as_period; 0: not known */
-    double took;           /* as `pilot`, of the last run */
-    struct as_tick tick;   /* measured before the first run that times */
-    uint64_t first;        /* ticks when the first of its threads began in the run that timed */
-    char program[4096];    /* whose loops are hot; "": not known */
+    struct as_input input; /* standard input, the same for every run */
+    int64_t run_id;        /* run that chose the loops */
+    double wall_ns;        /* wall time of that run */
+    double pilot;          /* overhead of the pilot as a share of that run; negative if unknown */
+    double fences;         /* see as_period; 0 if unknown */
+    double took;           /* overhead of the last run, as `pilot` */
+    struct as_tick tick;   /* measured before the first run with timing */
+    uint64_t first;        /* ticks at the begin of the first thread of the run with timing */
+    char program[4096];    /* program with the hot loops; "" if unknown */
     AS_VEC(struct as_timed_loop) loop;
 };
 
 /* ---- choose.c ---- */
 
-/* The hot loops of the run, most time first. */
+/* Chooses the hot loops of the run, hottest first. */
 int as_timed_choose(struct as_timed *timed, struct assay_error *err);
-/* A plan for them, by as_alloc; `*bytes` is NULL where none of them can be timed. */
+/* Makes a plan for the loops; the caller frees `*bytes`, which is NULL if none can be timed. */
 int as_timed_plan(struct as_timed *timed, const struct as_patch_wish *wish, uint8_t **bytes,
                   size_t *n, struct assay_error *err);
 
 /* ---- write.c, write_paths.c, write_run.c ---- */
 
-/* All that is in `result`. */
+/* Writes all of `result` to the experiment. */
 int as_timed_write(const struct as_timed *timed, const struct assay_vprof_result *result,
                    struct assay_error *err);
-/* Of the run: what timing cost, and what it missed. */
+/* Writes overhead and lost records of the run. */
 int as_timed_write_run(const struct as_timed *timed, const struct assay_vprof_result *result,
                        struct assay_error *err);
-/* How often a loop was entered, and its header ran: counted, or estimated. */
+/* Writes numbers of entries and iterations of a loop, counted or estimated. */
 int as_timed_write_totals(const struct as_timed *timed, const struct assay_vprof_loop *loop,
                           struct assay_error *err);
-/* By which calls the loop was come to, by iterations. */
+/* Writes the call paths of a loop by numbers of iterations. */
 int as_timed_write_paths(const struct as_timed *timed, const struct assay_vprof_loop *loop,
                          struct assay_error *err);
-/* Instances in the order of time. */
+/* Writes selected instances in order of time. */
 int as_timed_write_line(const struct as_timed *timed, const struct assay_vprof_loop *loop,
                         struct assay_error *err);
 
