@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The caches that are modelled: of a text, or of this machine as its kernel describes them. */
+/* The modelled caches: parsed from a text, or those of this machine as the kernel reports them. */
 #include <assay/machine.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +100,7 @@ int assay_count_caches(const char *text, uint64_t size_b[ASSAY_COUNT_LEVELS],
 
 /* ---- Of the machine ------------------------------------------------------------------------- */
 
-/* The data caches that a CPU of this process reaches, the nearest first. */
+/* Lists the data caches of a CPU of this process, from L1 outwards. Returns their number. */
 static unsigned find_caches(const struct assay_topology *topology,
                             const struct assay_place *out[ASSAY_COUNT_LEVELS])
 {
@@ -120,8 +120,10 @@ static unsigned find_caches(const struct assay_topology *topology,
     return n;
 }
 
-/* AMD's second level has what the first has, and feeds the third (Zen). So does Intel's from
- * Skylake-SP on, where the second level is large; before, the third has what all others have. */
+/*
+ * Returns the kind of a level. On AMD Zen, L2 includes L1, and L3 is a victim cache of L2. The same
+ * holds for Intel from Skylake-SP on, which a large L2 shows. Before, L3 includes L1 and L2.
+ */
 static enum as_cache_kind kind_of(const struct assay_host *host, unsigned k, uint64_t second_b)
 {
     const bool is_zen = host->cpu_vendor && strcmp(host->cpu_vendor, "AuthenticAMD") == 0 &&
@@ -133,7 +135,7 @@ static enum as_cache_kind kind_of(const struct assay_host *host, unsigned k, uin
     return is_zen || second_b >= MIB ? AS_CACHE_VICTIM : AS_CACHE_INCLUSIVE;
 }
 
-/* Threads share the last level: each has as many of its ways. */
+/* Divides the ways of the last level among the threads that share it. */
 static void share_level(struct as_cache_level *level, unsigned sharers)
 {
     const uint32_t ways = level->ways ? level->ways : 1;

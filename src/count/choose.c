@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which functions and loops of a run are counted: those of most time, or those that are named. */
+/* Chooses the functions and loops to count: the hottest ones, or the named ones. */
 #include <fcntl.h>
 #include <regex.h>
 #include <stdio.h>
@@ -40,8 +40,10 @@ static int add_counted_module(void *context, struct assay_rows *row, struct assa
     return as_vec_push(&counting->module, it) < 0 ? as_error_nomem(err, "modules to count") : 0;
 }
 
-/* Programs of the run, also those in which no sample fell: a run of some milliseconds has a few,
- * and its program may stand in call stacks alone. */
+/*
+ * Reads the executables of the run, even those without samples. A run of milliseconds has few
+ * samples, and its program may occur in call stacks only.
+ */
 static const char executables_sql[] =
     "SELECT DISTINCT exe FROM process WHERE run_id = ?1 AND exe IS NOT NULL ORDER BY process_id";
 
@@ -69,7 +71,7 @@ static int add_counted_executable(void *context, struct assay_rows *row, struct 
     return rc;
 }
 
-/* Its code, with nothing wanted yet. */
+/* Opens the code of a module; no object of it is chosen yet. */
 static int open_code(struct as_counting *counting, struct as_counted_module *module,
                      struct assay_error *err)
 {
@@ -194,7 +196,7 @@ static void want_loops(struct choosing *choosing, struct as_counted_module *modu
     }
 }
 
-/* An expression that nothing matches is a slip: silence would hide it. */
+/* Returns USAGE if an expression matches nothing, since it is probably misspelt. */
 static int check_matched(const struct choosing *choosing, struct assay_error *err)
 {
     const struct as_counting *counting = choosing->counting;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the room share: the modules whose code is counted, and what of it was chosen.
- */
+/* Shared by the files of the room: the modules with counted code, and the chosen objects. */
 #ifndef AS_COUNT_COUNTED_H
 #define AS_COUNT_COUNTED_H
 
@@ -13,9 +12,9 @@
 
 #define AS_COUNT_PASS "count"
 
-/* A block that ran. */
+/* A basic block that ran. */
 struct as_counted_block {
-    uint32_t block; /* of the program */
+    uint32_t block; /* index in the code of the module */
     uint64_t runs;
 };
 
@@ -23,21 +22,22 @@ struct as_counted_module {
     int64_t id;
     bool is_executable;
     struct assay_catalogue_module *code;
-    uint32_t planned;  /* its number in the plan; ASSAY_NONE: nothing of it is */
-    bool *body, *loop; /* wanted: of the program; loops alone, or where the body cannot be whole */
-    uint8_t *refusal;  /* of bodies */
-    struct as_patch_verdict *verdict;    /* of loops */
-    uint32_t *body_object, *loop_object; /* ASSAY_NONE: none */
+    uint32_t planned; /* index in the plan; ASSAY_NONE if nothing of it is counted */
+    bool *body,
+        *loop; /* wanted bodies; wanted loops, alone or if the body cannot be patched whole */
+    uint8_t *refusal;                    /* reason for each refused body */
+    struct as_patch_verdict *verdict;    /* one for each loop */
+    uint32_t *body_object, *loop_object; /* index of the object, or ASSAY_NONE */
     AS_VEC(struct as_counted_block) ran;
 };
 
 struct as_counted_object {
     struct assay_count_object it;
-    uint32_t module;          /* of the list */
-    uint32_t number;          /* of the program: body or loop */
-    uint32_t region;          /* of the plan; ASSAY_NONE: in none */
-    double group_share;       /* of the function whose loop it is, or its own */
-    uint32_t group, position; /* number of that object, and its own, as they were made */
+    uint32_t module;          /* index in as_counting.module */
+    uint32_t number;          /* index of the body or loop in the code of the module */
+    uint32_t region;          /* region of the plan, or ASSAY_NONE */
+    double group_share;       /* share of time of the function that contains the loop */
+    uint32_t group, position; /* numbers, in order of creation, of its function and of itself */
 };
 
 struct as_level_traffic;
@@ -46,39 +46,39 @@ struct as_counting {
     struct assay_experiment *experiment;
     struct assay_catalogue *catalogue;
     const struct assay_count_request *request;
-    int64_t run_id;     /* whose code it is */
-    char program[4096]; /* the executable of which something is counted; "": of none */
+    int64_t run_id;     /* run with the profile of the code */
+    char program[4096]; /* path of the executable, if any of its code is counted; otherwise "" */
     AS_VEC(struct as_counted_module) module;
     AS_VEC(struct as_counted_object) object;
-    struct as_level_traffic *traffic; /* NULL: not wanted */
+    struct as_level_traffic *traffic; /* NULL without cache levels */
 };
 
 /* ---- choose.c ---- */
 
-/* Modules, and what of them is wanted. Errors: USAGE (a bad expression), NOMEM, those of rows. */
+/* Chooses modules and objects. Errors: USAGE (invalid expression), NOMEM, errors of rows. */
 int as_counting_choose(struct as_counting *counting, struct assay_error *err);
 
 /* ---- plan.c ---- */
 
-/* The plan, by as_alloc, and the objects; `*bytes` is NULL where nothing can be counted. */
+/* Makes the plan and the objects. The caller frees `*bytes`; NULL if nothing can be counted. */
 int as_counting_plan(struct as_counting *counting, uint8_t **bytes, size_t *n,
                      struct assay_error *err);
 
 /* ---- sum.c ---- */
 
-/* What each object executed, by the counters of the plan. */
+/* Sums what each object executed from the counters of the plan. */
 int as_counting_sum(struct as_counting *counting, const struct as_instances *all,
                     struct assay_error *err);
 
 /* ---- write.c ---- */
 
-/* All that was counted, and of the run what is in `result`, whose share of refused time it sets. */
+/* Writes all counts and the result of the run. Sets the share of refused time in `result`. */
 int as_counting_write(struct as_counting *counting, struct assay_count_result *result,
                       struct assay_error *err);
 
 /* ---- run.c ---- */
 
-/* Time in functions and loops alone that could not be counted, of that in all that were chosen. */
+/* Returns the time in refused functions and loops as a share of the time in all chosen ones. */
 double as_counting_refused(struct as_counting *counting);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The plan that counts what was chosen: functions whole where they can be, else their loops; and
- * the objects that results are of.
+ * Makes the plan that counts the chosen code, and the objects of the result. Functions are counted
+ * whole if they can be patched; otherwise their loops are counted.
  */
 #include <stdio.h>
 
@@ -21,7 +21,7 @@ static bool wants_any(const struct as_counted_module *module)
     return false;
 }
 
-/* Loops of wanted bodies are wanted in case the body is refused. */
+/* Adds a module to the plan. If a wanted body is refused, its loops are planned in its place. */
 static int plan_module(struct as_counted_module *module, struct as_patch_maker *maker,
                        struct assay_error *err)
 {
@@ -39,7 +39,7 @@ static int plan_module(struct as_counted_module *module, struct as_patch_maker *
 
 /* ---- Objects ------------------------------------------------------------------------------- */
 
-/* Region of module number `planned` that begins at `address`. */
+/* Returns the region of a planned module that begins at `address`, or ASSAY_NONE. */
 static uint32_t region_at(const struct as_patch_plan *plan, uint32_t planned, uint64_t address)
 {
     const struct as_patch_region *region = as_patch_at(plan, &plan->region);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The reader of addresses. Control words of a thread are shared with it; what it recorded is copied
- * before anything looks at it, for the program could write there, too.
+ * Reads recorded addresses. The control words are shared with the thread of the program. Records
+ * are copied before they are checked, since the program could change them in between.
  */
 #include "count/reader.h"
 
@@ -35,7 +35,7 @@ static uint64_t half_limit(const struct as_reader *r, const struct as_reader_thr
     return half_begin(r, t) + r->plan->addresses_b / 2 - AS_PATCH_ADDRESSES_MARGIN_B;
 }
 
-/* Pauses that threads may still wait, by the time that has passed. */
+/* Returns the number of pauses that threads may still wait, which grows with time. */
 static uint64_t patience_left(const struct as_reader *r)
 {
     const uint64_t passed_ns = (uint64_t)(as_monotonic_ns() - r->begin_ns);
@@ -44,7 +44,7 @@ static uint64_t patience_left(const struct as_reader *r)
     return all > r->waited_n ? all - r->waited_n : 0;
 }
 
-/* How much of its patience the thread used up; what it gets for the next half. */
+/* Subtracts the used patience of a thread, and sets its patience for the next half. */
 static void renew_patience(struct as_reader *r, struct as_reader_thread *t)
 {
     uint64_t *patience = &t->head->addresses.patience;
@@ -55,7 +55,8 @@ static void renew_patience(struct as_reader *r, struct as_reader_thread *t)
     __atomic_store_n(patience, t->patience, __ATOMIC_RELAXED);
 }
 
-/* A full thread goes on in the other half. The order of the stores matters (clone_addresses.c). */
+/* Lets a full thread continue in the other half. clone_addresses.c relies on the order of stores.
+ */
 static void switch_half(struct as_reader *r, struct as_reader_thread *t)
 {
     t->half ^= 1;
@@ -64,7 +65,7 @@ static void switch_half(struct as_reader *r, struct as_reader_thread *t)
     __atomic_store_n(&t->head->addresses.limit, half_limit(r, t), __ATOMIC_RELEASE);
 }
 
-/* `n` words of the file at `at`. */
+/* Copies `n` words at offset `at` of the file. Returns false if the file is too short. */
 static bool copy_words(const struct as_reader *r, const struct as_reader_thread *t, uint64_t at,
                        uint64_t n)
 {
@@ -78,7 +79,7 @@ static bool copy_words(const struct as_reader *r, const struct as_reader_thread 
     return true;
 }
 
-/* The walk that had no iterations when its half was read. */
+/* Replays the walk that was unfinished when its half was read; `drop` discards it. */
 static bool replay_pending(struct as_reader *r, struct as_reader_thread *t, bool drop)
 {
     if (t->pending_n == 0)
@@ -117,7 +118,7 @@ static uint64_t cursor_of(struct as_reader *r, struct as_reader_thread *t)
     return 0;
 }
 
-/* True: there was something to do. */
+/* Processes new records of a thread. Returns true if there were any. */
 static bool look_at_thread(struct as_reader *r, struct as_reader_thread *t)
 {
     if (t->is_damaged)
@@ -127,7 +128,7 @@ static bool look_at_thread(struct as_reader *r, struct as_reader_thread *t)
         replay_pending(r, t, false);
         return false;
     }
-    /* A thread that went on without is recorded again for long, or not: caches must fill. */
+    /* A thread that gave up records again only with enough patience: the caches must fill first. */
     const bool gave_up = __atomic_load_n(&t->head->addresses.patience, __ATOMIC_RELAXED) == 0;
     if (gave_up && !t->is_parked) {
         replay_half(r, t, begin, cursor);
@@ -172,7 +173,7 @@ static void close_thread(struct as_reader_thread *t)
     as_free(t);
 }
 
-/* False: not yet, or not at all. */
+/* Opens the file of a thread. Returns false if it is incomplete or invalid. */
 static bool open_thread(const struct as_reader *r, struct as_reader_thread *t, int directory)
 {
     struct stat status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an instruction does, times how often it ran. */
+/* Counts of an instruction, multiplied by the number of its executions. */
 #include "count/records.h"
 
 #include "isa/form.h"
@@ -27,8 +27,10 @@ static bool is_masked(const struct as_amount *it)
 
 /* ---- Memory -------------------------------------------------------------------------------- */
 
-/* A mask guards what is written; of what is read, where lane stands by lane: one element that all
- * lanes share, and vectors whose elements change places, are read as they are. */
+/*
+ * Returns the executions that access memory. A mask disables writes of lanes. It disables reads
+ * only if each lane reads its own element; broadcasts and permutations read all of the operand.
+ */
 static double accesses_of(const struct executed *it, const struct assay_memory *memory)
 {
     const bool as_it_is =

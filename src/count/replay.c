@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A walk is replayed by the lines that it comes to, not by its accesses. Between two changes of a
- * line all operands hit the first level. If more operands than it has ways share a set, each access
- * is replayed. In long runs some sets stand for all (Kessler, Hill and Wood 1994).
+ * Replays a walk by its lines, not by its accesses: all operands hit L1 between two changes of a
+ * line. If more operands share a set than it has ways, each access is replayed. In long runs a
+ * sample of the sets is replayed (Kessler, Hill and Wood 1994).
  */
 #include "count/replay.h"
 
@@ -16,9 +16,9 @@ enum { REFRESH = 4, KEPT_LEAST = 4 };
 #define REPEATS_MOST_B  (UINT64_C(1) << 32)
 #define ITERATIONS_MOST (UINT64_C(1) << 48)
 
-/* An operand on its walk. */
+/* State of one operand of a walk. */
 struct walking {
-    uint64_t address, next; /* `next`: iteration at which it comes to another line */
+    uint64_t address, next; /* `next`: iteration of its next change of the line */
     int64_t step;
     uint32_t width_b;
     enum as_cache_access access;
@@ -26,7 +26,7 @@ struct walking {
 
 /* ---- Lines ---------------------------------------------------------------------------------- */
 
-/* Classes leave in an order without stride. */
+/* Returns the class that is dropped at step k, in an order without a constant stride. */
 static unsigned leaves_at(unsigned k, unsigned classes)
 {
     return (k * 29u + 11u) & (classes - 1);
@@ -93,7 +93,7 @@ static enum as_cache_access access_of(const struct as_address_operand *o)
 
 /* ---- Walks ---------------------------------------------------------------------------------- */
 
-/* Iterations until the operand comes to a line that it does not touch now. */
+/* Returns the number of iterations until the operand touches a new line. */
 static uint64_t until_next_line(const struct walking *w)
 {
     const uint64_t in_line = AS_REPLAY_LINE_B - 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The campaign: a profile, the plan, the run that counts; and what it executed. */
+/* Runs `assay count`: a profile, the plan, the run with counters, and the sums. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ double assay_count_intensity(const struct assay_count_object *object)
 
 /* ---- The result ---------------------------------------------------------------------------- */
 
-/* Of a function and its loops the share of the function says where they stand. */
+/* A function and its loops are ordered by the share of the function. */
 static void set_groups(struct as_counting *counting)
 {
     const struct as_counted_object *function = NULL;
@@ -59,8 +59,10 @@ static int by_group(const void *a, const void *b)
     return x->position < y->position ? -1 : x->position > y->position;
 }
 
-/* Time in functions and loops alone that could not be counted, of that in all that were chosen; and
- * of each, where its reason is told: loops of a refused function have their own. */
+/*
+ * Returns the refused share of time. Also sets the reason of each refused object; loops of a
+ * refused function have reasons of their own.
+ */
 double as_counting_refused(struct as_counting *counting)
 {
     double all = 0, uncounted = 0;
@@ -195,7 +197,7 @@ static int count_run(struct assay_experiment *experiment, int64_t run_id,
     return rc;
 }
 
-/* Before anything runs: the agent must be able to come into the program, or the shell before it. */
+/* Checks, before any run, that the agent can enter the program, or the shell that starts it. */
 static int check_command(const struct assay_profile_request *request, struct assay_error *err)
 {
     struct assay_launch_plan *plan;
@@ -207,7 +209,7 @@ static int check_command(const struct assay_profile_request *request, struct ass
     return rc;
 }
 
-/* Caches that make no sense are found before anything runs. */
+/* Checks the requested caches before any run. */
 static int check_levels(const struct assay_count_request *request, struct assay_error *err)
 {
     struct as_cache_level level[ASSAY_COUNT_LEVELS];

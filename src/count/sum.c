@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From counters to counts: each counts the code from its address to the next one or the end of the
- * block; what that does is added to its function and to the loops around it.
+ * Computes counts from counters. A counter covers the code from its address to the next counter or
+ * to the end of its block. The counts of this code are added to its function and enclosing loops.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +21,9 @@ struct summing {
     struct as_counting *counting;
     struct as_counted_module *module;
     const struct assay_program *program;
-    AS_VEC(struct counter_value) counter; /* of code by address, then of amounts by address */
-    size_t runs;                          /* how many are of code */
-    uint32_t *block_of;                   /* per instruction of the program */
+    AS_VEC(struct counter_value) counter; /* counters of code, then of amounts; each by address */
+    size_t runs;                          /* number of counters of code */
+    uint32_t *block_of;                   /* by instruction of the program */
 };
 
 static int by_place(const void *a, const void *b)
@@ -35,7 +35,7 @@ static int by_place(const void *a, const void *b)
     return (x->address > y->address) - (x->address < y->address);
 }
 
-/* Threads that never left the loop: what they did in it last is in no count of what holds it. */
+/* Notes threads that never left the loop: enclosing objects lack the last entry of these. */
 static void note_open(struct summing *s, const struct counter_value *it)
 {
     const struct assay_program *p = s->program;
@@ -88,7 +88,7 @@ static void add_counts(struct as_counting *counting, uint32_t object, const doub
         counting->object.at[object].it.count[i] += count[i];
 }
 
-/* To the function, and to each loop around. */
+/* Adds counts to the function and to each enclosing loop. */
 static void add_counts_to_objects(struct summing *s, uint32_t block, double *count, bool at_start)
 {
     const struct assay_program *p = s->program;

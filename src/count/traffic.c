@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the model of caches to loops and functions, each with the loops in it. */
+/* Adds the traffic of the cache model to loops and functions, including their inner loops. */
 #include "count/traffic.h"
 
 #include <math.h>
@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "vprof/clones.h"
 
-/* Lines that are replayed with all sets, below a second; then each time as many with half. */
+/* Lines that are replayed with all sets, in less than 1 s; then the sets are halved repeatedly. */
 #define FULL_LINES (UINT64_C(1) << 23)
-/* A program may also wait for the reader for this share of its own time. */
+/* Additional time that a program may wait for the reader, as a share of its own time. */
 #define PATIENCE_SHARE 0.15
 
 /* ---- The run -------------------------------------------------------------------------------- */
@@ -23,7 +23,7 @@ static int threads_of_run(void *context, struct assay_rows *row, struct assay_er
     return 0;
 }
 
-/* Threads that did much of the work. */
+/* Counts the threads with at least a tenth of the CPU time of the busiest one. */
 static const char threads_sql[] =
     "SELECT count(*) FROM thread t JOIN process p USING (process_id) WHERE p.run_id = ?1 AND"
     " 10 * t.cpu_ns > (SELECT max(u.cpu_ns) FROM thread u JOIN process q USING (process_id)"
@@ -73,7 +73,7 @@ void as_level_traffic_fini(struct as_level_traffic *t)
 
 /* ---- Sums ----------------------------------------------------------------------------------- */
 
-/* The accesses of a group by exact counts: those of records, and those of no record. */
+/* Accesses of a group by exact counts: with records, and without. */
 struct group_truth {
     double expected_n, missed_n;
 };
@@ -157,7 +157,7 @@ static void add_traffic_to_objects(const struct traffic_sums *s,
             add_traffic(&object[s->module->loop_object[l]].it.traffic, s->traffic, group, truth);
 }
 
-/* Bytes of each level; the error is that of sampled sets and of accesses that were not seen. */
+/* Computes bytes of each level. The error is that of sampled sets and of unrecorded accesses. */
 static void settle_traffic(const struct as_level_traffic *t, struct assay_count_traffic *it)
 {
     const bool is_sampled = as_level_replay_share(&t->replay) < 1;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traffic as facts of the profiled run: values of loops and functions, a part of their pages, and
- * flags where not all accesses were replayed. */
+/*
+ * Writes traffic to the profiled run: metrics of loops and functions, sections of their pages, and
+ * flags if some accesses were not replayed.
+ */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +12,7 @@
 #include "count/metrics.h"
 #include "count/traffic.h"
 
-/* Below this share of the accesses an object has a flag. */
+/* Minimum share of replayed accesses; an object with less gets a flag. */
 #define COVERED_LEAST 0.99
 
 const char *assay_traffic_word(unsigned value)

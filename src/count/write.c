@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was counted, as facts of the profiled run: values of loops and functions, how often their
- * blocks ran, a part of their pages, and what could not be counted. */
+/*
+ * Writes counts to the profiled run: metrics of loops and functions, executions of their blocks,
+ * sections of their pages, and reasons of refused objects.
+ */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>

@@ -90,9 +90,9 @@ struct as_decan_scale {
 };
 
 /*
- * Groups the records of one loop in buckets by powers of two of their iterations, lowest first,
- * with the times of their variants. Sorts the records. The caller frees `*out` by as_free. Errors:
- * NOMEM.
+ * Groups the records of one loop in buckets by powers of two of their iterations, lowest first.
+ * Each bucket has the times of its variants. Sorts the records. The caller frees `*out` by as_free.
+ * Errors: NOMEM.
  */
 int as_takes_make(struct as_varied *record, size_t n, const struct as_decan_scale *scale,
                   struct assay_decan_bucket **out, size_t *out_n, struct assay_error *err);
