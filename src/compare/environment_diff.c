@@ -34,12 +34,12 @@ static const char fact_sql[] =
     "SELECT 'run', 'command', 'Command', command, NULL FROM r UNION ALL "
     "SELECT 'run', 'launcher', 'Launcher', launcher, NULL FROM r UNION ALL "
     "SELECT 'run', 'ranks', 'Ranks', nullif(count(DISTINCT rank), 0), NULL FROM p UNION ALL "
-    "SELECT 'run', 'threads', 'Threads at work', nullif(count(*), 0), NULL FROM thread"
+    "SELECT 'run', 'threads', 'Working threads', nullif(count(*), 0), NULL FROM thread"
     " JOIN p USING (process_id) WHERE ifnull(role, 'worker') = 'worker' UNION ALL "
-    "SELECT 'run', 'usable_cpus', 'Usable processors', usable_milli_cpu_n / 1000.0, NULL"
+    "SELECT 'run', 'usable_cpus', 'Usable CPUs', usable_milli_cpu_n / 1000.0, NULL"
     " FROM r UNION ALL "
     "SELECT 'sampling', 'event', 'Sampled by', event, NULL FROM r UNION ALL "
-    "SELECT 'sampling', 'rate_hz', 'Samples a second', rate_hz, NULL FROM r UNION ALL "
+    "SELECT 'sampling', 'rate_hz', 'Samples per second', rate_hz, NULL FROM r UNION ALL "
     "SELECT 'sampling', 'call_stacks', 'Call stacks', call_stacks, NULL FROM r UNION ALL "
     "SELECT 'sampling', 'scope', 'Sampled code', scope, NULL FROM r UNION ALL "
     "SELECT 'sampling', 'assay_version', 'Version of assay', assay_version, NULL FROM r UNION ALL "
@@ -236,7 +236,7 @@ static int append_load_fact(struct environment_comparison *w, struct assay_compa
 {
     struct environment_fact it = {.topic = "load",
                                   .name = "others_cpus",
-                                  .title = "Taken by others",
+                                  .title = "External load",
                                   .text = as_arena_array(w->arena, const char *, w->n)};
     bool found = false;
     if (!it.text)
@@ -245,7 +245,7 @@ static int append_load_fact(struct environment_comparison *w, struct assay_compa
         struct as_str text = {0};
         if (!(w->load[s].usable > 0))
             continue;
-        as_str_appendf(&text, "%.2f of %.3g processors%s", w->load[s].taken_cpus, w->load[s].usable,
+        as_str_appendf(&text, "%.2f of %.3g CPUs%s", w->load[s].taken_cpus, w->load[s].usable,
                        is_busy(w, s) ? ": too busy" : "");
         it.text[s] = text.failed ? NULL : as_set_text(w->arena, as_str_z(&text));
         as_str_fini(&text);

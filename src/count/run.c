@@ -60,8 +60,8 @@ static int by_group(const void *a, const void *b)
 }
 
 /*
- * Returns the refused share of time. Also sets the reason of each refused object; loops of a
- * refused function have reasons of their own.
+ * Returns the refused share of time. Also sets the uncounted share of each object with a reason.
+ * That of a refused function does not include its loops, which have their own.
  */
 double as_counting_refused(struct as_counting *counting)
 {
