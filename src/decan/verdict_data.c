@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Of a loop that is faster with its data in the first level: which level they come from, and
- * whether its bandwidth or its latency is what takes long. Without counters that follows from what
- * an instance touches, which lies in no nearer level than in the one that holds it, and from how
- * fast it is moved, which is no faster than the level can.
+ * Judges the level of the data of a loop that is faster with data in L1, and whether the bandwidth
+ * or the latency of this level limits it. Without counters the level follows from two bounds. Data
+ * of an instance do not lie in a level that is too small for them. They are not moved faster than
+ * the level can.
  */
 #include <math.h>
 
 #include "decan/judging.h"
 
-/* The nearest that holds so many bytes, where they are that many. */
+/* Returns the nearest level that holds `bytes`. */
 static enum assay_predict_level nearest_for(const struct as_decan_measure *measure, double bytes)
 {
     unsigned l = 0;
@@ -20,8 +20,10 @@ static enum assay_predict_level nearest_for(const struct as_decan_measure *measu
     return (enum assay_predict_level)l;
 }
 
-/* The nearest that holds all that is ever touched. A cache of which others have their part need not
- * do so. */
+/*
+ * Returns the nearest level that holds all bytes that instances touch. A cache that other machines
+ * share does not count.
+ */
 static enum assay_predict_level farthest_for(const struct as_decan_measure *measure)
 {
     unsigned l = 0;
@@ -31,7 +33,7 @@ static enum assay_predict_level farthest_for(const struct as_decan_measure *meas
     return (enum assay_predict_level)l;
 }
 
-/* What AGAIN went through twice: an instance of its own, which may be a slice of others. */
+/* Returns the bytes that AGAIN passes twice: those of its instance, which may be a slice. */
 static double gone_through_b(const struct as_decan_measure *measure)
 {
     const struct as_decan_timing *again = &measure->timing[AS_VARIANT_AGAIN];
@@ -40,9 +42,11 @@ static double gone_through_b(const struct as_decan_measure *measure)
                                          as_decan_ratio_of(again->instance, again->median);
 }
 
-/* Data that were gone through once lie in the nearest level that holds them: who is faster there
- * had them farther away. Who is not had them there, where the level holds them with ease and is
- * nobody else's. Bounds become nearer to each other; no ceiling is needed for that. */
+/*
+ * Narrows the bounds of the level by AGAIN, whose data an instance before brought to the nearest
+ * level that holds them. If AGAIN is faster, the data were farther away. If not, they were in this
+ * level already. The latter needs a level of twice the size that no other machine shares.
+ */
 static void narrow_by_again(const struct as_decan_measure *measure, struct as_decan_judgement *out)
 {
     const struct as_decan_thresholds *t = &as_decan_thresholds;
@@ -60,13 +64,15 @@ static void narrow_by_again(const struct as_decan_measure *measure, struct as_de
     }
 }
 
-/* How far the time is from what the level explains; logarithm. */
+/* Returns the absolute logarithm of the share of the time that the level explains. */
 static double log_distance(double part)
 {
     return part > 0 ? fabs(log(part)) : (double)INFINITY;
 }
 
-/* Whether moving from there takes about as long as the loop; longer, where a busy machine said so.
+/*
+ * Returns true if moving the data from the level takes about as long as the loop. A ceiling that
+ * was measured on a busy machine may give a longer time.
  */
 static bool may_saturate(const struct as_decan_measure *measure,
                          const struct as_decan_judgement *of, unsigned level)
@@ -77,8 +83,10 @@ static bool may_saturate(const struct as_decan_measure *measure,
     return sat >= t->saturated && sat <= most;
 }
 
-/* Of streams: levels from which moving takes about as long as the loop, and the one that is nearest
- * to that. False: none is. */
+/*
+ * Finds the levels that explain the time of a loop with streams, and the one that explains it best.
+ * Returns false if there is none.
+ */
 static bool find_saturated(const struct as_decan_measure *measure, struct as_decan_judgement *out)
 {
     const double *sat = out->ratio.level_sat;
@@ -100,7 +108,7 @@ static bool find_saturated(const struct as_decan_measure *measure, struct as_dec
     return true;
 }
 
-/* Whether another level explains the time as well, by as much as ceilings are known. */
+/* Returns true if another level explains the time as well, within the error of the ceilings. */
 static bool is_ambiguous(const struct as_decan_measure *measure,
                          const struct as_decan_judgement *of)
 {
@@ -117,8 +125,10 @@ static bool is_ambiguous(const struct as_decan_measure *measure,
     return false;
 }
 
-/* Lines of which an iteration waits for one after the other: of those that it moves no more than
- * the model's chain has loads of the first level. Several accesses may be to one line. */
+/*
+ * Returns the number of lines that an iteration waits for one after the other. It is at most the
+ * number of loads in the recurrence of the model, since several accesses may touch one line.
+ */
 static double waited_lines(const struct as_decan_measure *measure)
 {
     const double first = measure->level[ASSAY_PREDICT_L1].latency;
@@ -127,7 +137,7 @@ static double waited_lines(const struct as_decan_measure *measure)
                                                    : measure->indirect_n;
 }
 
-/* Of one address after another: the level whose latency is nearest to what a line takes. */
+/* Finds the level of a chain of addresses: its latency is nearest to the time of a line. */
 static bool find_waiting(const struct as_decan_measure *measure, struct as_decan_judgement *out)
 {
     const double share = as_decan_ratio_of(waited_lines(measure), measure->indirect_n);
@@ -149,8 +159,10 @@ static bool is_mostly_indirect(const struct as_decan_measure *measure)
     return measure->indirect_n * measure->line_b > measure->read_b + measure->written_b;
 }
 
-/* Of levels that move faster than was seen, the nearest that is not excluded by that. What was seen
- * on a busy machine excludes nothing. */
+/*
+ * Excludes levels that cannot move data as fast as the loop does. A ceiling of a busy machine
+ * excludes nothing.
+ */
 static void exclude_impossible(const struct as_decan_measure *measure,
                                struct as_decan_judgement *out)
 {
@@ -165,15 +177,16 @@ static enum as_decan_verdict verdict_of(enum assay_predict_level level)
     return of[level];
 }
 
-/* Share of what the level can move in whole lines, wherever they lie. */
+/* Returns the used share of the bandwidth of the level: 0 to 1. */
 static double used_share(const struct as_decan_judgement *out)
 {
     const double read = out->ratio.read[out->level].sat, write = out->ratio.write[out->level].sat;
     return (isnan(read) ? 0 : read) + (isnan(write) ? 0 : write);
 }
 
-/* Accesses that no step leads to, by addresses that are computed: each is a line at most. Where
- * even so many lines are no more than the level's bandwidth carries, what they wait for is the way.
+/*
+ * Returns true if the loop has accesses with computed addresses and no stride, and latency limits
+ * them. That is the case if even one line for each of them is within the bandwidth of the level.
  */
 static bool is_scattered(const struct as_decan_measure *measure,
                          const struct as_decan_judgement *out)
@@ -185,17 +198,21 @@ static bool is_scattered(const struct as_decan_measure *measure,
            as_decan_ratio_of(lines_b, ceiling) < as_decan_thresholds.explains * cycles;
 }
 
-/* Of lines hardly anything is used: what was measured of streams, which use all, says little of how
- * fast they come (neither the next line nor the next page need be known before). */
+/*
+ * Returns true if the loop uses few bytes of each line. Ceilings of streams do not apply then,
+ * since prefetchers may not know the next line or page.
+ */
 static bool is_sparse(const struct as_decan_measure *measure)
 {
     return measure->read_b + measure->written_b >=
            as_decan_thresholds.sparse * (measure->load_b + measure->store_b);
 }
 
-/* Elements here and there are waited for, however many at once: no prefetcher knows the next, and
- * what one core's streams move from L3 and memory is no more than the lines that it may wait for
- * give. The nearer levels are as wide as their ports. */
+/*
+ * Returns true if single elements reach the bandwidth of L1 or L2, which their ports limit. In L3
+ * and RAM latency limits single elements: no prefetcher knows the next one, and even the streams of
+ * a core are limited by its outstanding lines.
+ */
 static bool carries_elements(const struct as_decan_judgement *out)
 {
     const struct as_decan_thresholds *t = &as_decan_thresholds;
@@ -252,8 +269,8 @@ void as_decan_judge_data(const struct as_decan_measure *measure, struct as_decan
         out->verdict = AS_DECAN_BEYOND_L1;
         return;
     }
-    /* Slower than any level's streams, and more than arithmetic explains. Elements here and there
-     * are waited for; what goes by steps is fetched ahead, and slower than others of its level. */
+    /* The loop is slower than the streams of any level, and than its arithmetic. Latency limits
+     * single elements. A loop with strides is slower than other streams of its level. */
     out->verdict = is_indirect ? AS_DECAN_LATENCY : verdict_of(out->farthest);
     out->level = is_indirect ? out->level : out->farthest;
     if (!is_indirect) {
