@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The campaign: of a run that was profiled the hot loops; a run, or several while instances are
- * lacking, in which some of their instances are variants; and what these say.
+ * Runs `assay decan`: chooses the hot loops of a profiled run, runs the program with variants in
+ * place of some instances, again if instances are lacking, and judges the loops.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,9 +19,9 @@
 #define INSTANCES_USUAL 31u
 #define RUNS_USUAL      2u
 #define OVERHEAD_USUAL  1.0
-/* Of what is allowed: 1.00 became 1.16 of a program of half a second. */
+/* Used share of the allowed overhead: with all of it, a program of 0.5 s took 1.16 of its time. */
 #define COUNTED      0.75
-#define KEPT_N       16u /* records of what is timed in place: variants have their own */
+#define KEPT_N       16u /* records of instances that are timed in place; variants have their own */
 #define DISTURBED_NS 20000.0
 
 /* ---- One run -------------------------------------------------------------------------------- */
@@ -31,7 +31,7 @@ struct reading {
     const struct as_patch_plan *plan;
 };
 
-/* Loops of this run's plan become those of the run at hand. */
+/* Maps loop numbers in new records from this plan to the loops of the first run. */
 static void number_records(struct as_decan *decan, size_t from)
 {
     for (size_t i = from; i < decan->all.record.n; i++) {
@@ -54,9 +54,10 @@ static int read_variants(void *context, const char *directory, struct assay_erro
     return 0;
 }
 
-/* Of what the program takes by itself, as hundredths of all that its threads take. What variants
- * leave behind (cold caches, a frequency) is the program's own time then, as are pages of the agent
- * and the samples of the run. */
+/*
+ * Converts an allowed overhead to the maximum share of variants in the time of threads, in per
+ * cent. After-effects of variants (cold caches, frequency) count as time of the program.
+ */
 static uint32_t share_of(double overhead)
 {
     const double most = (overhead > 0 ? overhead : OVERHEAD_USUAL) * COUNTED;
@@ -90,7 +91,7 @@ static void note_variants(const struct as_patch_plan *plan, const struct as_time
     }
 }
 
-/* Returns whether loops in it were varied in its place. */
+/* Returns true if inner loops have variants in place of this loop. */
 static bool was_nested(const struct as_varied_loop *varied)
 {
     return as_variant_is_nested(varied->unvaried[AS_VARIANT_REC]);
@@ -162,7 +163,7 @@ static uint32_t count_takes(const struct as_decan *decan, uint32_t loop, unsigne
     return n;
 }
 
-/* Kinds of which a loop that could be varied has too few instances. */
+/* Returns the kinds of variants with too few instances, one bit each. */
 static uint32_t lacking_of(const struct as_decan *decan, uint32_t number)
 {
     uint32_t lacks = 0;
@@ -176,7 +177,7 @@ static uint32_t lacking_of(const struct as_decan *decan, uint32_t number)
     return lacks;
 }
 
-/* Whether the loop was seen at all: what was never entered gets nothing from another run. */
+/* Returns true if the loop has records. Another run does not help a loop that is never entered. */
 static bool has_records(const struct as_decan *decan, uint32_t loop)
 {
     as_vec_foreach (&decan->all.record, it)
@@ -185,8 +186,10 @@ static bool has_records(const struct as_decan *decan, uint32_t loop)
     return false;
 }
 
-/* Of a loop that slices, too, left without some kinds: these, what decides most first, as many as a
- * run has had instances of the loop. Each run begins with one of ORIG. */
+/*
+ * Returns the missing kinds of a sliced loop, at most as many as a run has instances of it. Kinds
+ * with the largest weight in the verdict come first. Each run starts with ORIG.
+ */
 static uint32_t starved_of(const struct as_decan *decan, uint32_t number, uint32_t lacks)
 {
     static const enum as_variant_kind order[] = {
@@ -204,8 +207,10 @@ static uint32_t starved_of(const struct as_decan *decan, uint32_t number, uint32
     return kinds;
 }
 
-/* Another run, in slices of iterations, may have more; loops that have enough are no part of it.
- * Where such a run has left loops without some kinds, that is what the next is for. */
+/*
+ * Returns the kinds for another run with slices of iterations, and drops loops with enough
+ * instances. If a run with slices left kinds without instances, the next run has only these kinds.
+ */
 static uint32_t lacking_kinds(struct as_decan *decan)
 {
     uint32_t kinds = 0, starved = 0;
@@ -224,7 +229,7 @@ static uint32_t lacking_kinds(struct as_decan *decan)
     return starved ? starved : kinds;
 }
 
-/* Whether the program ended as it did without variants. */
+/* Compares the end of the program with that of the run without variants. */
 static int compare_ends(struct as_decan *decan, struct assay_error *err)
 {
     struct assay_decan_result *result = decan->result;
@@ -263,7 +268,7 @@ static int run_variants(struct as_decan *decan, struct assay_error *err)
     return 0;
 }
 
-/* Slices count as instances of as many iterations as those that are known whole. */
+/* Counts slices as instances with the iterations of the longest complete one. */
 static void join_slices(struct as_decan *decan)
 {
     as_vec_foreach (&decan->all.record, it) {
@@ -279,7 +284,7 @@ static void join_slices(struct as_decan *decan)
 
 /* ---- The result ----------------------------------------------------------------------------- */
 
-/* The loop's records, moved together. */
+/* Moves the records of a loop to the front. Returns their number. */
 static size_t group_loop_records(struct as_decan *decan, uint32_t loop)
 {
     size_t n = 0;
@@ -322,7 +327,7 @@ static const char *missing_variant_reason(const struct as_varied_loop *varied, u
                : "it was not entered";
 }
 
-/* Variants that were asked for and are not there, with the reason. */
+/* Adds requested variants that are missing, with the reason. */
 static void add_missing(const struct as_decan *decan, const struct as_varied_loop *varied,
                         struct assay_decan_bucket *bucket)
 {
@@ -446,7 +451,7 @@ static int vary_chosen(struct as_decan *decan, struct assay_error *err)
     return rc;
 }
 
-/* Before anything runs: the agent must be able to come into the program, or the shell before it. */
+/* Checks, before any run, that the agent can enter the program, or the shell that starts it. */
 static int check_command(const struct assay_profile_request *request, struct assay_error *err)
 {
     struct assay_launch_plan *plan;

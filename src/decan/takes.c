@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What variants of a loop took, by bucket. The buckets are those in which instances are timed
- * (vprof/buckets.h), so that both say the same of the same instances.
+ * Times of the variants of a loop, by bucket. The buckets are those of `assay vprof`
+ * (vprof/buckets.h), so both verbs agree on the same instances.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,8 +14,8 @@
 #include "decan/internal.h"
 #include "patch/patch.h"
 
-#define DISTURBED 4.0 /* times the median, as of instances that are timed */
-#define CERTAIN   6u  /* instances from which on a median has an interval */
+#define DISTURBED 4.0 /* multiple of the median, as in vprof/buckets.c */
+#define CERTAIN   6u  /* minimum number of instances for an interval of the median */
 #define SIGMAS    1.96
 
 static int class_of(const struct as_varied *it)
@@ -56,7 +56,7 @@ struct sample {
     size_t n;
 };
 
-/* Of what the program itself ran through: where every instance was interrupted, all. */
+/* Returns false if the thread left the CPU during every instance: then all of them count. */
 static bool leaves_out_switched(const struct as_varied *it, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -75,7 +75,7 @@ static double median_ticks(const struct as_varied *it, size_t n, bool calm, stru
     return room->n ? as_median_of_sorted(room->value, room->n) : 0;
 }
 
-/* Moves those that count to the front, in their order; the take says how many do not. */
+/* Moves undisturbed records to the front, in their order, and counts the others in `take`. */
 static size_t drop_disturbed(struct as_varied *it, size_t n, double limit, struct sample *room,
                              struct assay_decan_measured *take)
 {
@@ -95,8 +95,10 @@ static size_t drop_disturbed(struct as_varied *it, size_t n, double limit, struc
     return left;
 }
 
-/* The order statistics between which the median is with 95 %, by the normal approximation of the
- * binomial distribution. */
+/*
+ * Sets the order statistics that contain the median with 95 %, by the normal approximation of the
+ * binomial distribution.
+ */
 static void set_interval(const double *sorted, size_t n, double cycles, double *low, double *high)
 {
     const double middle = (double)n / 2, half = SIGMAS * sqrt((double)n) / 2;
@@ -157,7 +159,8 @@ static struct half half_of(const struct as_varied *it, size_t n, struct sample *
     return out;
 }
 
-/* Of instances in the order of time: the later half to the earlier, less 1. */
+/* Sets the drift of instances in order of time: median of the later half over the earlier, minus 1.
+ */
 static void set_drift(const struct as_varied *it, size_t n, struct sample *room,
                       struct assay_decan_bucket *to)
 {

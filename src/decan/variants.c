@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variants and columns by name. */
+/* Names of variants and columns. */
 #include <string.h>
 
 #include "base/error.h"
@@ -16,7 +16,7 @@ const struct assay_metric *assay_decan_column(size_t number)
                : NULL;
 }
 
-/* What notes the stores is nobody's variant. */
+/* AS_VARIANT_REC, which records the stores, is no variant for users. */
 const char *assay_decan_variant(unsigned number, const char **title)
 {
     const unsigned kind = number >= AS_VARIANT_REC ? number + 1 : number;

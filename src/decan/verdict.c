@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The judgement: data first, then what the core does with them. A variant that takes about as long
- * as the loop has in it what the loop waits for; one that is clearly faster lacks it. The variants
- * are those of S. Koliai et al., "Quantifying performance bottleneck cost through differential
- * analysis" (ICS 2013), and of the ONE View paper; the order of questions is ours.
+ * Judges a loop: first the data, then the core. A variant that takes about as long as the loop
+ * contains the limit of the loop; a clearly faster one lacks it. The variants are those of
+ * S. Koliai et al., "Quantifying performance bottleneck cost through differential analysis" (ICS
+ * 2013), and of the ONE View paper. The order of the questions is our own.
  */
 #include "decan/verdict.h"
 
@@ -50,7 +50,7 @@ void as_decan_measure_init(struct as_decan_measure *measure)
 /* ---- Shares ---------------------------------------------------------------------------------- */
 
 struct shares {
-    double base, whole; /* cycles of the loop: among variants; as the program runs it */
+    double base, whole; /* cycles of the loop: as a variant; as the program runs it */
     double fp, ls, dl1, fes, nodiv, nored;
 };
 
@@ -82,7 +82,7 @@ static bool is_clearly_less(double share)
     return share < as_decan_thresholds.explains;
 }
 
-/* `without`: the variant that does without the cause, or AS_VARIANT_KINDS. */
+/* Sets the verdict. `without` is the variant that lacks the cause, or AS_VARIANT_KINDS. */
 static void decide_verdict(struct as_decan_judgement *out, enum as_decan_verdict verdict,
                            enum as_variant_kind decided, enum as_variant_kind without)
 {
@@ -91,7 +91,7 @@ static void decide_verdict(struct as_decan_judgement *out, enum as_decan_verdict
     out->without = without;
 }
 
-/* The longer of two that there are. */
+/* Returns the slower of FP and LS. */
 static enum as_variant_kind longer_kind(const struct shares *s)
 {
     return s->fp > s->ls ? AS_VARIANT_FP : AS_VARIANT_LS;
@@ -99,8 +99,10 @@ static enum as_variant_kind longer_kind(const struct shares *s)
 
 /* ---- What the core does ---------------------------------------------------------------------- */
 
-/* The model's word is needed: taking a reduction out takes its arithmetic out, too. `part`: the
- * share of the loop that the chain takes at least. */
+/*
+ * Returns true if the recurrence takes at least the share `part` of the loop. The model must agree,
+ * since the variant without reductions also lacks their arithmetic.
+ */
 static bool takes_chain(const struct as_decan_measure *m, const struct shares *s, double part)
 {
     const struct as_decan_model *model = &m->model;
@@ -115,7 +117,7 @@ static bool is_chain(const struct as_decan_measure *m, const struct shares *s)
     return takes_chain(m, s, as_decan_thresholds.explains);
 }
 
-/* A chain that takes most of the loop where no port takes as much. */
+/* Returns true if a recurrence takes most of the loop, and no port takes as long. */
 static bool is_mostly_chain(const struct as_decan_measure *m, const struct shares *s)
 {
     const struct as_decan_model *model = &m->model;
@@ -138,16 +140,20 @@ static void judge_accesses(const struct as_decan_measure *m, struct as_decan_jud
     out->level = out->nearest = out->farthest = ASSAY_PREDICT_L1;
 }
 
-/* Branches that depend on what is in memory are in all variants, with what they depend on: where
- * even nops with these take as long, it is they, and not how fast instructions come. */
+/*
+ * Returns true if branches that depend on memory limit the loop. All variants keep these branches
+ * and their loads. If nops with them take as long as the loop, the front end is not the limit.
+ */
 static bool is_decided_by_data(const struct as_decan_measure *m, const struct shares *s)
 {
     return m->bits[AS_VARIANT_FES] & AS_VARIANT_DECIDES && s->fes >= as_decan_thresholds.supplies &&
            explains(s->ls) && explains(s->dl1);
 }
 
-/* All variants have the loop's branches. Where arithmetic and accesses alone take as long as the
- * loop, and the model has far less of either to do, it is these and the way to them. */
+/*
+ * Returns true if the branches of the loop limit all variants. Arithmetic alone and accesses alone
+ * then take as long as the loop, and the model predicts far less for both.
+ */
 static bool is_all_branches(const struct as_decan_measure *m, const struct shares *s)
 {
     const struct as_decan_model *model = &m->model;
@@ -157,9 +163,8 @@ static bool is_all_branches(const struct as_decan_measure *m, const struct share
 }
 
 /*
- * Nops that take as long as the loop name the front end, unless the model knows a busier part: of
- * arithmetic or accesses that explain the loop, ports that take clearly longer than fetching does.
- * A core that shares its front end with another thread shows so.
+ * Returns true if nops take as long as the loop, but the model has ports that take clearly longer
+ * than the front end. A busy sibling thread on the same core has this effect.
  */
 static bool is_front_end_shared(const struct as_decan_measure *m, const struct shares *s)
 {
@@ -171,7 +176,7 @@ static bool is_front_end_shared(const struct as_decan_measure *m, const struct s
            (explains(s->ls) && fmax(model->load, model->store) >= min_cy);
 }
 
-/* False: none of its parts takes as long as the whole. */
+/* Judges the parts of the core. Returns false if none takes as long as the loop. */
 static bool judge_core(const struct as_decan_measure *m, const struct shares *s,
                        struct as_decan_judgement *out)
 {
@@ -207,8 +212,10 @@ static bool judge_core(const struct as_decan_measure *m, const struct shares *s,
     return true;
 }
 
-/* Parts that hide behind each other only in part: the one that is clearly the longest, or two that
- * are as long. */
+/*
+ * Judges parts that overlap incompletely: the part that is clearly the longest, or two of the same
+ * length. Returns false if there is neither.
+ */
 static bool judge_longest(const struct as_decan_measure *m, const struct shares *s,
                           struct as_decan_judgement *out)
 {
@@ -233,8 +240,10 @@ static bool judge_longest(const struct as_decan_measure *m, const struct shares 
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-/* False: its data lie in the first level all the same, and it is something else that makes it
- * slower than DL1 (places that collide, a pause before it). */
+/*
+ * Judges a loop that is slower than DL1. Returns false if its data are in L1 anyway. The cause is
+ * then another one, such as store addresses that collide or a pause before the loop.
+ */
 static bool judge_far(const struct as_decan_measure *m, struct as_decan_judgement *out)
 {
     decide_verdict(out, AS_DECAN_BEYOND_L1, AS_VARIANT_DL1, AS_VARIANT_DL1);
@@ -246,7 +255,7 @@ static bool judge_far(const struct as_decan_measure *m, struct as_decan_judgemen
     return false;
 }
 
-/* A chain through memory: variants without the one or the other break it. */
+/* Returns true for a recurrence through memory, which variants without loads or stores break. */
 static bool is_chain_in_memory(const struct as_decan_measure *m, const struct shares *s)
 {
     return !explains(s->ls) && m->indirect_n <= 0 &&
@@ -254,20 +263,20 @@ static bool is_chain_in_memory(const struct as_decan_measure *m, const struct sh
 }
 
 /*
- * A search through a list: the same loads give the next address and end the loop. All variants keep
- * these loads. With one path the branches only leave the loop. Wrong guesses then do not explain
- * the time of an iteration; the loads do.
+ * Returns true for a search through a list: the same loads give the next address and end the loop.
+ * All variants keep these loads. With one path, the branches only leave the loop. Mispredictions
+ * then do not explain the time of an iteration, but the loads do.
  */
 static bool is_walk_that_decides(const struct as_decan_measure *m, const struct shares *s)
 {
-    const double first = m->level[ASSAY_PREDICT_L1].latency; /* not measured: not compared */
+    const double first = m->level[ASSAY_PREDICT_L1].latency; /* NAN if unknown: comparisons fail */
     return m->model.path_n <= 1 && m->indirect_n > 0 &&
            m->model.chain >= as_decan_thresholds.load_cycles &&
            !(m->model.chain < as_decan_thresholds.explains * first) &&
            fmax(m->model.cycles, m->model.chain) <= as_decan_thresholds.overlaps * s->whole;
 }
 
-/* False: its data lie in the first level. */
+/* Judges a chain of loads. Returns false if its data are in L1. */
 static bool judge_walk(const struct as_decan_measure *m, struct as_decan_judgement *out)
 {
     decide_verdict(out, AS_DECAN_BEYOND_L1, AS_VARIANT_ORIG, AS_VARIANT_KINDS);
@@ -279,7 +288,10 @@ static bool judge_walk(const struct as_decan_measure *m, struct as_decan_judgeme
     return true;
 }
 
-/* Gathers have no DL1. Accesses that take far longer than the model has for L1 go beyond it. */
+/*
+ * Returns true if accesses take far longer than the model predicts for L1. Loops with gathers have
+ * no variant DL1.
+ */
 static bool is_far_by_model(const struct as_decan_measure *m, const struct shares *s)
 {
     return isnan(s->dl1) && explains(s->ls) && m->model.cycles > 0 &&
@@ -345,7 +357,7 @@ static bool is_balanced(enum as_decan_verdict verdict)
     return verdict == AS_DECAN_BALANCED_STARVED || verdict == AS_DECAN_BALANCED_FED;
 }
 
-/* With its data in L1 the loop is held to itself as the program runs it. */
+/* Returns the speed-up without the cause. DL1 is compared with the loop as the program runs it. */
 static double gain_at(const struct as_decan_measure *m, const struct as_decan_judgement *of,
                       enum as_decan_end end)
 {

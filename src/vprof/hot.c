@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops and functions with most time, by the names that options take. */
+/* Lists the hottest loops and functions by names that options accept. */
 #include "vprof/hot.h"
 
 #include "base/error.h"
 #include "base/str.h"
 
-#define NAMED_B 300u /* of what might have been meant */
+#define NAMED_B 300u /* maximum length of the list of candidates */
 
 static const char hot_loops_sql[] =
     "SELECT printf('0x%x (%s)', l.address, ifnull(f.name, '?')) FROM object_time o"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files of threads and outcomes of processes: foreign bytes, for the program could write there too.
- * Records that were not yet taken into account when the program ended are, by the agent's rules.
+ * Reads files of threads and outcomes of processes. Their bytes are not trusted, since the program
+ * could change them. Records that the agent had not added up at the end are added by its rules.
  */
 #include "vprof/instances.h"
 
@@ -21,7 +21,7 @@
 
 /* ---- A thread ------------------------------------------------------------------------------ */
 
-/* How often the header ran; NAN: not known. */
+/* Returns the number of executions of the header, or NAN if unknown. */
 static double trips_of(const struct as_patch_plan *plan, const struct as_patch_record *record)
 {
     const struct as_patch_loop *loop = as_patch_at(plan, &plan->loop);
@@ -32,7 +32,7 @@ static double trips_of(const struct as_patch_plan *plan, const struct as_patch_r
     return trips == UINT64_MAX ? (double)NAN : (double)trips;
 }
 
-/* Whether entry and exit belong together. */
+/* Returns true if entry and exit belong to one instance. */
 static bool is_whole(const struct as_patch_plan *plan, const struct as_patch_record *record)
 {
     const struct as_patch_loop *loop = as_patch_at(plan, &plan->loop);
@@ -75,7 +75,7 @@ static int add_thread_counters(struct as_instances *out, const struct as_patch_t
     return 0;
 }
 
-/* Those that the agent had no occasion to add up. */
+/* Adds the records of the last batch, which the agent did not add up. */
 static int add_pending_batch(struct as_instances *out, const struct as_patch_thread *thread)
 {
     const int64_t n = AS_PATCH_BATCH_N + thread->next / (int64_t)sizeof *thread->batch;
@@ -176,7 +176,7 @@ static int read_thread_file(struct as_instances *out, const void *bytes, uint64_
 
 /* ---- A process ----------------------------------------------------------------------------- */
 
-/* A region that was patched in any of them was patched. */
+/* Reads outcomes of a process. A region counts as patched if any process patched it. */
 static int read_outcomes_file(struct as_instances *out, const void *bytes, uint64_t size_b)
 {
     const struct as_patch_outcomes *head = bytes;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Instances of a loop in the order of time: some of those that were kept, one of each part of the
- * list that is as long as the others, drawn by chance: every k-th would meet what a program does
- * in turns.
+ * Selects kept instances of a loop in order of time: a random one of each of equal parts of the
+ * list. Every k-th one could always hit the same phase of a program that alternates.
  */
 #include "vprof/line.h"
 

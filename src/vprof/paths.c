@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shares of call paths. What was taken stands for as many instances as the agent says, which does
- * not depend on how long these are. */
+/*
+ * Shares of call paths. A sampled instance represents the number of instances that the agent
+ * recorded, which does not depend on their duration.
+ */
 #include "vprof/paths.h"
 
 #include <math.h>
@@ -19,7 +21,7 @@ static bool is_within(const struct as_instance_path *path, const struct assay_vp
            (path->trips >= bucket->low && path->trips < bucket->high);
 }
 
-/* The greatest weight, of those with any; `n` where there is none. */
+/* Returns the index of the largest positive weight, or `n` if there is none. */
 static size_t heaviest_path(const struct path_sum *sum, size_t n)
 {
     size_t most = n;

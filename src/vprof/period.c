@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What timing costs is calibrated on stubs without a loop between them. In a program it is more:
- * code that passes lies between code of ours, and the fences of a reading keep the processor from
- * what it would do meanwhile. The pilot run shows the one as a whole.
+ * The overhead of timing is calibrated on stubs without a loop. It is higher in a program. Code of
+ * the program runs between the stubs, and the fences of a clock reading prevent overlap. The
+ * pilot run measures the overhead of instances without timing as a whole.
  */
 #include "vprof/period.h"
 
 #include <math.h>
 
-/* LAMMPS (melt, one instance of 9): what the timed run took more than the pilot, to what the
- * calibration says. */
+/* Measured over calibrated overhead of timing in LAMMPS (melt, one of 9 instances is timed). */
 #define FENCES_COST 1.5
-#define FENCES_MOST 40.0 /* a run that took so much longer did so for other reasons */
-/* Processor times of two runs differ by chance, too: so much of what is granted is left. */
+#define FENCES_MOST 40.0 /* a longer run has other reasons */
+/* Maximum share of the allowed overhead for the pilot, since CPU times of two runs also vary. */
 #define PILOT_MOST 0.8
 
 static double fences_of(const struct as_period *it)

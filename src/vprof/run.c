@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The campaign: a profile, then where the budget is not given a pilot that times one instance of a
- * thousand, then the run that counts; and what its instances say.
+ * Runs `assay vprof`: a profile, a pilot that times one instance of a thousand if the budget is not
+ * given, the run with timing, and the results of its instances.
  */
 #include <errno.h>
 #include <math.h>
@@ -26,11 +26,11 @@
 #define KEPT_N         8192u
 #define PATHS_B        (1u << 20)
 #define DISTURBED_NS   20000.0
-#define AGAIN_MOST     2u /* runs that were dearer than granted */
+#define AGAIN_MOST     2u /* maximum number of repeated runs */
 
 /* ---- Sums ---------------------------------------------------------------------------------- */
 
-/* Of all threads. */
+/* Returns the totals of a loop, summed over all threads. */
 static struct as_patch_total sum_of(const struct as_instances *all, uint32_t loop,
                                     unsigned *threads)
 {
@@ -52,7 +52,7 @@ static struct as_patch_total sum_of(const struct as_instances *all, uint32_t loo
     return sum;
 }
 
-/* What another run showed, for the period. The first entry of each thread is timed in any case. */
+/* Returns the estimates of another run. The first entry of each thread is always timed. */
 static struct as_period period_of(const struct as_timed *timed, const struct as_instances *all,
                                   struct as_period_loop *loop)
 {
@@ -101,7 +101,7 @@ static void copy_chosen_instances(struct assay_vprof_bucket *out, const struct a
             instance_in_cycles(&all->kept.at[it->chosen[i]], all, cycles);
 }
 
-/* The loop's instances are the first of all. */
+/* Converts a bucket from ticks to cycles. The instances of the loop are the first of all. */
 static struct assay_vprof_bucket in_cycles(const struct as_bucket *it, double cycles,
                                            const struct as_instances *all)
 {
@@ -126,18 +126,20 @@ static struct assay_vprof_bucket in_cycles(const struct as_bucket *it, double cy
     return out;
 }
 
-/* What its buckets are made of. */
+/* Input of the buckets of a loop. */
 struct bucketed {
-    struct as_instances *all; /* the loop's are the first */
+    struct as_instances *all; /* those of the loop are the first */
     size_t n;
-    double cycles; /* of a tick */
+    double cycles; /* per tick */
     uint32_t loop;
     const struct as_patch_total *sum;
     double each; /* instances that a measured one stands for */
 };
 
-/* Instances of the whole run in a bucket by iterations, disturbed ones too: counted one by one; of
- * several buckets of as many iterations each has the part that its looked at ones are. */
+/*
+ * Returns the number of instances of the run in a bucket by iterations, with disturbed ones. The
+ * agent counts each. Buckets with the same iterations share it by their examined instances.
+ */
 static double instances_of(const struct bucketed *of, const as_bucket_list *list,
                            const struct as_bucket *it)
 {
@@ -169,7 +171,7 @@ static int make_vprof_buckets(const struct bucketed *of, enum as_bucket_key key,
             bucket->high *= cycles;
         } else {
             bucket->instances = instances_of(of, &list, &list.at[i]);
-            /* Several of as many iterations have the paths of all of these. */
+            /* Several buckets with the same iterations have the same paths. */
             rc = as_paths_store(all, of->loop, bucket, err);
         }
     }
@@ -177,7 +179,7 @@ static int make_vprof_buckets(const struct bucketed *of, enum as_bucket_key key,
     return rc;
 }
 
-/* Some of the first `n`, in the order of time. */
+/* Selects some of the first `n` instances in order of time. */
 static int make_time_line(struct assay_vprof_loop *out, const struct as_instances *all, size_t n,
                           double cycles, struct assay_error *err)
 {
@@ -204,7 +206,7 @@ static int fill_vprof_loop(struct assay_vprof_loop *out, const struct bucketed *
     return make_vprof_buckets(of, AS_BUCKET_ITERATIONS, &out->bucket, &out->bucket_n, err);
 }
 
-/* Its instances, moved together. */
+/* Moves the instances of a loop to the front. Returns their number. */
 static size_t of_one_loop(struct as_instances *all, uint32_t loop, struct as_instance **first)
 {
     size_t n = 0;
@@ -225,7 +227,7 @@ static bool is_counted(const struct as_patch_plan *plan, uint32_t loop)
     return it[loop].tally != AS_PATCH_NONE || it[loop].induction != AS_PATCH_NONE;
 }
 
-/* Entries of a region are counted, those of the loops inside it are not. */
+/* Returns true if entries of the loop are counted, which holds for the header of a region. */
 static bool is_entry(const struct as_instances *all, uint32_t loop)
 {
     const struct as_patch_loop *it = as_patch_at(all->plan, &all->plan->loop);
@@ -276,7 +278,7 @@ static int describe_loop(struct as_timed_loop *loop, struct as_instances *all,
     return fill_vprof_loop(out, &of, err);
 }
 
-/* What counts is whether there are instances. */
+/* Returns why a loop has no instances, or NULL if it has some. */
 static const char *why_not(const struct as_instances *all, const struct as_timed_loop *loop)
 {
     const struct as_patch_loop *planned = as_patch_at(all->plan, &all->plan->loop);
@@ -289,7 +291,7 @@ static const char *why_not(const struct as_instances *all, const struct as_timed
 static uint64_t first_ticks(const struct as_timed *timed, const struct as_instances *all)
 {
     const struct as_tick *tick = &timed->tick;
-    double first_ns = 0; /* since the clocks were compared */
+    double first_ns = 0; /* ns after the comparison of the clocks */
     as_vec_foreach (&all->thread, thread) {
         const double ns = (double)((int64_t)thread->begun_ns - tick->at_ns);
         first_ns = thread == all->thread.at || ns < first_ns ? ns : first_ns;
@@ -355,18 +357,20 @@ static int try_every(struct as_timed *timed, uint32_t every, struct attempt *it,
     return run_once(timed, every, &it->all, &it->plan, &it->result, err);
 }
 
-/* Processor time of an attempt's run beyond the first run's, a share of that; below 0: not known.
+/* Returns the additional CPU time of an attempt as a share of the first run; negative if unknown.
  */
 static double took_more(const struct as_timed *timed, const struct attempt *it)
 {
     const double before_ns = as_clones_cpu_ns(timed->experiment, timed->run_id);
-    if (before_ns <= 0 || !timed->request->profile.command) /* else they are of different work */
+    if (before_ns <= 0 || !timed->request->profile.command) /* attached: the work differs */
         return -1;
     return fmax(0, as_clones_cpu_ns(timed->experiment, it->result.run_id) / before_ns - 1);
 }
 
-/* What a reading costs depends on what it keeps the processor from: where the run was dearer than
- * granted it shows, and there is another. */
+/*
+ * Repeats the run with a longer period if its overhead was above the allowed one. The real overhead
+ * of a clock reading depends on the work that it delays.
+ */
 static int time_within(struct as_timed *timed, struct attempt *it, struct as_period_loop *loop,
                        uint32_t every, struct assay_error *err)
 {
@@ -387,7 +391,7 @@ static int time_within(struct as_timed *timed, struct attempt *it, struct as_per
     }
 }
 
-/* `loop` has room for all loops. */
+/* Times the loops. `loop` is work space for all loops. */
 static int time_loops(struct as_timed *timed, struct attempt *it, struct as_period_loop *loop,
                       struct assay_error *err)
 {
@@ -456,7 +460,7 @@ static int time_chosen(struct as_timed *timed, struct assay_vprof_result *result
     return rc < 0 ? rc : handed;
 }
 
-/* Before anything runs: the agent must be able to come into the program, or the shell before it. */
+/* Checks, before any run, that the agent can enter the program, or the shell that starts it. */
 static int check_command(const struct assay_profile_request *request, struct assay_error *err)
 {
     struct assay_launch_plan *plan;

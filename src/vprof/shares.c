@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How evenly the threads of a run share the time of a loop: all of them, the processes (ranks), and
- * those of one process, as in a parallel region of OpenMP. */
+/*
+ * Balance of the time of a loop over all threads of a run, over processes (ranks), and over the
+ * threads of one process, as in a parallel region of OpenMP.
+ */
 #include "vprof/shares.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/sort.h"
 
-/* Time of the one with most to the mean of those that have some. */
+/* Maximum and mean of the positive times. */
 struct evenness {
     uint64_t most, sum;
     unsigned n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was found of instances, as facts of the profiled run: values of loops and of their buckets,
- * and a part of the loop's page. */
+/* Writes results of instances to the profiled run: metrics of loops and buckets, and a section of
+ * the page of the loop. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { METRICS_N = AS_TIMED_TOTALS - AS_TIMED_SET, BINS_MOST = 128 };
 
-/* Decimals of the set. */
+/* Decimal places of the metrics. */
 static const int digits_of[METRICS_N] = {0, 2, 3, 3, 3, 3, 1, 4, 3, 0, 0, 0, 4};
 
 static struct assay_quantity measured(double value, uint64_t n)
@@ -63,7 +63,7 @@ static int write_chosen(const struct writing *to, const struct assay_subject *of
     return it->chosen_n ? assay_experiment_array(to->timed->experiment, of, &array, err) : 0;
 }
 
-/* How often an iteration took how many cycles. */
+/* Writes the histogram of cycles per iteration. */
 static int write_histogram(const struct writing *to, const struct assay_vprof_loop *loop,
                            struct assay_error *err)
 {
@@ -73,7 +73,7 @@ static int write_histogram(const struct writing *to, const struct assay_vprof_lo
     size_t n = 0;
     for (size_t i = 0; i < loop->cost_n && n + 2 < BINS_MOST; i++) {
         if (n && loop->cost[i].low > edge[n] * 1.01)
-            count[n++] = 0, edge[n] = loop->cost[i].low; /* none in between */
+            count[n++] = 0, edge[n] = loop->cost[i].low; /* an empty class */
         edge[n] = n ? edge[n] : loop->cost[i].low;
         count[n++] = (int64_t)loop->cost[i].n;
         edge[n] = loop->cost[i].high;
@@ -127,7 +127,7 @@ struct page_part {
     double above; /* 1: the upper bound is one less */
 };
 
-/* Bounds of classes are no values: as many digits as one reads. */
+/* Rounds a bound of a class to three decimal places. */
 static double rounded(double bound)
 {
     return round(bound * 1000) / 1000;
@@ -264,7 +264,7 @@ static int store_instances(void *context, struct assay_error *err)
     return rc;
 }
 
-/* Loops that join are told anew; of the run as a whole what the last of its runs says stands. */
+/* Stores results of added loops. Facts of the run are those of its last run with timing. */
 static int store_joining_loops(void *context, struct assay_error *err)
 {
     struct writing *to = context;

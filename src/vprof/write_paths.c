@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of a loop's page that says by which calls its instances were come to. */
+/* Writes the section with call paths of instances on the page of a loop. */
 #include <string.h>
 
 #include "base/error.h"
@@ -10,13 +10,13 @@
 enum { PATH_COLUMNS = 5, PATH_ROWS_MOST = 512 };
 
 struct path_rows {
-    struct as_str text; /* one after the other, each with a zero */
+    struct as_str text; /* zero-terminated texts in a row */
     AS_VEC(struct assay_cell) cell;
-    AS_VEC(size_t) text_at; /* of each row */
+    AS_VEC(size_t) text_at; /* offset of the text of each row */
     int failed;
 };
 
-/* Frames by " > " instead of line ends. */
+/* Appends a call path with " > " between frames in place of line ends. */
 static void append_path_text(struct as_str *text, const char *path)
 {
     struct as_view rest = as_view_of(path), frame;

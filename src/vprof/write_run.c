@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Facts of timing that stand alone: how often loops were entered, each counted or estimated; what
- * timing cost the run; instances in the order of time. */
+/*
+ * Writes the other facts of timing: entries of loops, counted or estimated; overhead of timing;
+ * instances in order of time.
+ */
 #include <assert.h>
 
 #include "base/error.h"
