@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From what variants took, and what other passes know of the loop and the machine, to the judgement
- * (verdict.h) and its columns. What is not in the experiment is not known.
+ * Collects the input of the judgement (verdict.h): times of variants, and what other passes stored
+ * of the loop and the machine. Fills the columns. Numbers missing in the experiment are unknown.
  */
 #include <math.h>
 #include <stdio.h>
@@ -152,9 +152,11 @@ static void store_machine_figure(const struct as_decan *decan, const char *name,
     }
 }
 
-/* Of a triad a third is stored: what it takes more than its loads is what its stores take. Where it
- * takes no more, or was not measured, a store takes two loads at most: its line is read, and
- * written back. */
+/*
+ * Returns the bytes per cycle of stores. A third of a triad is stores, so its time minus the time
+ * of its loads is theirs. Without a triad a store counts as two loads: its line is read and
+ * written.
+ */
 static double stores_by_triad(double read_b, double triad_b)
 {
     const double cycles = 3 / triad_b - 2 / read_b;
@@ -204,7 +206,7 @@ static int read_caches(const struct as_decan *decan, struct as_decan_ceiling *le
     return rc;
 }
 
-/* With a hypervisor between, the cache that cores share is shared with others who are not seen. */
+/* Marks the size of L3 as claimed in a virtual machine, where hidden neighbours may share it. */
 static int read_claims(const struct as_decan *decan, struct as_decan_ceiling *level,
                        struct assay_error *err)
 {
@@ -220,7 +222,7 @@ static int read_claims(const struct as_decan *decan, struct as_decan_ceiling *le
     return rc < 0 ? rc : 0;
 }
 
-/* All instances together touch no more than the largest process ever held. */
+/* Reads the maximum bytes that all instances touch: the largest resident size of a process. */
 static int read_reach(const struct as_decan *decan, double *reach_b, struct assay_error *err)
 {
     struct assay_rows *rows;
@@ -284,7 +286,7 @@ static void set_timings(const struct assay_decan_bucket *bucket, struct as_decan
             to->timing[kind] = (struct as_decan_timing){take->n,   take->median, take->least,
                                                         take->low, take->high,   take->instance};
     }
-    /* What goes by indices may be anywhere. */
+    /* The footprint of indirect accesses is unknown. */
     to->footprint_b =
         to->indirect_n > 0 ? (double)NAN : (to->read_b + to->written_b) * bucket->iterations;
 }
@@ -321,7 +323,7 @@ static void set_columns(const struct as_decan_ratios *ratio, enum assay_predict_
     }
 }
 
-/* What a column is made of; of all others the loop's own time alone. */
+/* Returns the variants that a column is computed from, one bit each; the default is the loop. */
 static uint32_t kinds_of(enum as_decan_column column, const struct as_decan_judgement *of,
                          enum as_variant_kind whole)
 {
@@ -415,8 +417,10 @@ static void judge_bucket(const struct as_decan_measure *measure, struct assay_de
 
 /* ---- The loop ------------------------------------------------------------------------------- */
 
-/* Where instances were not timed, what stands for it is how long variants and their program were in
- * the bucket: more of it is known, as its instances are longer or more. */
+/*
+ * Returns the weight of a bucket: its share of time, or the time of its records if instances were
+ * not timed.
+ */
 static double weight_of(const struct assay_decan_bucket *bucket)
 {
     double weight = 0;
@@ -434,14 +438,16 @@ static void choose_main(struct assay_decan_loop *loop)
         any_share |= !isnan(loop->bucket[i].share);
     for (size_t i = 0; any_share && i < loop->bucket_n; i++)
         if (isnan(loop->bucket[i].share))
-            loop->bucket[i].share = 0; /* hardly any of its instances were there */
+            loop->bucket[i].share = 0; /* it had hardly any instance in the timed run */
     for (size_t i = 1; i < loop->bucket_n; i++)
         if (weight_of(&loop->bucket[i]) > weight_of(&loop->bucket[loop->main]))
             loop->main = i;
 }
 
-/* Of buckets whose share is known each by its own; else as the main one. What was not measured
- * gains nothing. */
+/*
+ * Returns the share of the loop's time that is gained. Buckets with a known share are summed;
+ * without shares the main bucket applies. Buckets without a measurement gain nothing.
+ */
 static double gained_of(const struct assay_decan_loop *loop)
 {
     const struct assay_decan_bucket *main = &loop->bucket[loop->main];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ratios of variants, and what is used of what each level and the arithmetic could give. */
+/* Ratios of variants, and the use of each level and of the arithmetic units. */
 #include <math.h>
 
 #include "decan/judging.h"
@@ -15,7 +15,7 @@ double as_decan_cycles_of(const struct as_decan_measure *measure, enum as_varian
     return timing->n && timing->median > 0 ? timing->median : (double)NAN;
 }
 
-/* Of a few instances the median has no interval: it may be anywhere. */
+/* Returns a time of a variant. With few instances its interval is 0 to infinity. */
 static double cycles_at(const struct as_decan_measure *measure, enum as_variant_kind kind,
                         enum as_decan_end end)
 {
@@ -33,7 +33,7 @@ static enum as_decan_end other_end(enum as_decan_end end)
     return (enum as_decan_end)(-(int)end);
 }
 
-/* `b` is positive, or the end of an interval that is not known. */
+/* Returns a / b. `b` may be 0, which is the lower end of an unknown interval. */
 static double over_cycles(double a, double b)
 {
     return isnan(a) || isnan(b) ? (double)NAN
@@ -80,13 +80,13 @@ static struct as_decan_use use_of(double cap, double amount, double cycles)
     return (struct as_decan_use){.cap = cap, .bw = bw, .sat = as_decan_ratio_of(bw, cap)};
 }
 
-/* 0 for what is not moved at all, whatever its ceiling. */
+/* Returns the cycles to move `bytes`, or 0 if there are none. */
 static double cycles_to_move(double bytes, double ceiling)
 {
     return bytes > 0 ? as_decan_ratio_of(bytes, ceiling) : bytes;
 }
 
-/* Elements by addresses from memory take a line each from where no neighbour comes along. */
+/* Returns the cycles to move the data of an iteration; an indirect access moves a whole line. */
 static double moving_of(const struct as_decan_measure *measure, enum assay_predict_level level)
 {
     const struct as_decan_ceiling *from = &measure->level[level];

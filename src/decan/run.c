@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs `assay decan`: chooses the hot loops of a profiled run, runs the program with variants in
- * place of some instances, again if instances are lacking, and judges the loops.
+ * Runs `assay decan`. It chooses the hot loops of a profiled run. It runs the program with variants
+ * in place of some instances, again if instances are lacking, and judges the loops.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -16,7 +16,7 @@ const struct assay_metric *assay_decan_column(size_t number)
                : NULL;
 }
 
-/* AS_VARIANT_REC, which records the stores, is no variant for users. */
+/* AS_VARIANT_REC only records the stores, so its number is skipped. */
 const char *assay_decan_variant(unsigned number, const char **title)
 {
     const unsigned kind = number >= AS_VARIANT_REC ? number + 1 : number;

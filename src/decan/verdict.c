@@ -163,8 +163,8 @@ static bool is_all_branches(const struct as_decan_measure *m, const struct share
 }
 
 /*
- * Returns true if nops take as long as the loop, but the model has ports that take clearly longer
- * than the front end. A busy sibling thread on the same core has this effect.
+ * Returns true if nops take as long as the loop for another reason than the front end. The model
+ * has ports that take clearly longer. A busy sibling thread on the same core has this effect.
  */
 static bool is_front_end_shared(const struct as_decan_measure *m, const struct shares *s)
 {

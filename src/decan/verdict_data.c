@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Judges the level of the data of a loop that is faster with data in L1, and whether the bandwidth
- * or the latency of this level limits it. Without counters the level follows from two bounds. Data
- * of an instance do not lie in a level that is too small for them. They are not moved faster than
- * the level can.
+ * Judges loops that are faster with data in L1: the level of their data, and whether its bandwidth
+ * or its latency is the limit. Without counters two bounds give the level. Data of an instance do
+ * not lie in a level that is too small for them. They are not moved faster than the level can.
  */
 #include <math.h>
 
@@ -43,9 +42,9 @@ static double gone_through_b(const struct as_decan_measure *measure)
 }
 
 /*
- * Narrows the bounds of the level by AGAIN, whose data an instance before brought to the nearest
- * level that holds them. If AGAIN is faster, the data were farther away. If not, they were in this
- * level already. The latter needs a level of twice the size that no other machine shares.
+ * Narrows the bounds of the level by AGAIN. An instance before brings its data to the nearest level
+ * that holds them. If AGAIN is faster, the data were farther away. If not, they were in this level
+ * already. The latter needs a level of twice the size that no other machine shares.
  */
 static void narrow_by_again(const struct as_decan_measure *measure, struct as_decan_judgement *out)
 {
@@ -126,8 +125,8 @@ static bool is_ambiguous(const struct as_decan_measure *measure,
 }
 
 /*
- * Returns the number of lines that an iteration waits for one after the other. It is at most the
- * number of loads in the recurrence of the model, since several accesses may touch one line.
+ * Returns the number of lines that an iteration waits for one after the other. The recurrence of
+ * the model limits it by its number of loads. Several accesses may touch one line.
  */
 static double waited_lines(const struct as_decan_measure *measure)
 {

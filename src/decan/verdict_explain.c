@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A judgement as a sentence with the numbers that decided it. */
+/* Writes a judgement as sentences with the numbers that decided it. */
 #include <math.h>
 #include <stdio.h>
 
 #include "decan/judging.h"
 
-/* Text that grows in a buffer, as snprintf counts. */
+/* Buffer with a growing text; its length counts as in snprintf. */
 struct explanation {
     char *at;
     size_t size_b;
@@ -29,7 +29,7 @@ static double cycles(const struct as_decan_measure *m, enum as_variant_kind kind
     return as_decan_cycles_of(m, kind);
 }
 
-/* Sizes alone are what a level follows from where nobody measured how fast it is. */
+/* Explains the level. Without measured bandwidths it follows from sizes alone. */
 static void explain_data_levels(struct explanation *told, const struct as_decan_measure *m,
                                 const struct as_decan_judgement *j)
 {
@@ -103,7 +103,7 @@ static void explain_core_bound(struct explanation *told, const struct as_decan_m
     }
 }
 
-/* Times as fast, at most; with the interval that those of the medians give. */
+/* Explains the maximum speed-up, with its interval by the medians. */
 static void explain_gain(struct explanation *told, const struct as_decan_judgement *j)
 {
     append_explanation(told, ". At most %.2f times faster without that", j->gain);

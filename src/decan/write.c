@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What variants took and what follows, as facts of the profiled run: values by variant and bucket,
- * values by bucket, a part of the loop's page, a finding, and what could not be varied. */
+/*
+ * Writes results to the profiled run: metrics by variant and bucket, metrics by bucket, a section
+ * of the page of the loop, a finding, and the refused loops.
+ */
 #include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
@@ -22,10 +24,10 @@ struct decan_writing {
 
 /* ---- Sets ----------------------------------------------------------------------------------- */
 
-/* Counts have no digits; a median has an interval. */
+/* Decimal places of the columns of a variant. */
 static const int take_digits[AS_TAKE_COLUMNS] = {0, 3, 3, 3, 1, 2, 3, 0, 0};
 
-/* What is counted, a word or a ceiling has no interval. */
+/* Returns true for a column with an interval. Counts, words and ceilings have none. */
 static bool is_bounded_column(unsigned column)
 {
     return column >= AS_DECAN_COLUMN_DRIFT &&
@@ -59,14 +61,14 @@ static struct assay_quantity varied_number(double value, uint32_t n)
     return assay_measured(value, value, value, n);
 }
 
-/* Of too few instances the interval is not known. */
+/* Returns a median with its interval, which is unbounded for too few instances. */
 static struct assay_quantity median_of(double median, double low, double high, uint32_t n)
 {
     return assay_measured(median, isnan(low) ? 0 : fmin(low, median),
                           isnan(high) ? INFINITY : fmax(high, median), n);
 }
 
-/* The speed-up has the bounds of both medians. */
+/* Returns the speed-up of a variant, with bounds by both medians. */
 static struct assay_quantity speedup_of(const struct assay_decan_measured *reference,
                                         const struct assay_decan_measured *take)
 {
@@ -116,7 +118,7 @@ static const struct assay_decan_measured *reference_of(const struct assay_decan_
 
 /* ---- Buckets -------------------------------------------------------------------------------- */
 
-/* Of the waiting the bounds that those of both medians give. */
+/* Returns the share of waiting for data in per cent, with bounds by both medians. */
 static struct assay_quantity waits_of(const struct assay_decan_bucket *bucket, double pct)
 {
     const struct assay_decan_measured *orig = as_bucket_variant(bucket, AS_VARIANT_ORIG);
@@ -151,7 +153,8 @@ static int write_columns(const struct decan_writing *to, const struct assay_subj
     return assay_metric_set_add(to->loops, of, n, value, err);
 }
 
-/* Of the loop as a whole the values of its main bucket stand; what it waits is that of all. */
+/* Writes metrics of a loop. Those of the whole loop are those of its main bucket, except waiting,
+ * which covers all buckets. */
 static int write_values(const struct decan_writing *to, const struct assay_decan_loop *loop,
                         struct assay_error *err)
 {
@@ -243,7 +246,7 @@ static int write_page(const struct decan_writing *to, const struct assay_decan_l
 
 /* ---- Findings and flags --------------------------------------------------------------------- */
 
-/* "The loop at a.c:3", or by its address. */
+/* Writes "The loop at a.c:3", or its address without debug information. */
 static int name_loop(const struct decan_writing *to, int64_t loop_id, char *out, size_t out_b,
                      struct assay_error *err)
 {
@@ -265,7 +268,7 @@ static int name_loop(const struct decan_writing *to, int64_t loop_id, char *out,
     return rc < 0 ? rc : 0;
 }
 
-/* An undecided verdict is on the page of the loop alone. */
+/* Writes the finding. An undecided verdict appears on the page of the loop only. */
 static int write_finding(const struct decan_writing *to, const struct assay_decan_loop *loop,
                          struct assay_error *err)
 {
@@ -314,7 +317,7 @@ static const struct assay_metric run_metrics[] = {
     {"variants_lost_n", "1", "Instances of variants that were lost: the buffer was full.",
      "counted", ASSAY_BETTER_LOWER, "Variants lost", "trust", 0, 0, 63, AS_DECAN_PASS}};
 
-/* Variants stand without hardware counters; that none were read of instances, and why, is said. */
+/* Writes a flag that hardware counters of instances were not read, with the reason. */
 static int write_no_counters(const struct decan_writing *to, struct assay_error *err)
 {
     const int64_t run_id = to->decan->timed.run_id;
@@ -428,7 +431,7 @@ static int store_variants(void *context, struct assay_error *err)
     return rc;
 }
 
-/* Loops that were chosen by name join what is known of others. */
+/* Stores loops that were chosen by name beside those of earlier passes. */
 static int store_chosen_loops(void *context, struct assay_error *err)
 {
     struct decan_writing *to = context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Buckets of instances, and what is disturbed among them. */
+/* Buckets of instances, and detection of disturbed instances. */
 #include "vprof/buckets.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "base/stat.h"
 
 #define DISTURBED 4.0  /* times the median */
-#define RAN_LEAST 0.02 /* of an instance; clocks of threads leave out interrupts before it, too */
+#define RAN_LEAST 0.02 /* minimum share of an instance on the CPU */
 
 static double cost(const struct as_instance *it)
 {
@@ -50,7 +50,7 @@ static int by_cost_class(const void *a, const void *b)
 
 /* ---- Spreads ------------------------------------------------------------------------------- */
 
-/* Sorts the values. */
+/* Sorts the values and returns their statistics. */
 static struct as_costs spread_of(double *value, size_t n)
 {
     struct as_moments moments = {0};
@@ -70,7 +70,7 @@ static struct as_costs spread_of(double *value, size_t n)
     return out;
 }
 
-/* Of `n` instances from `it` on, with room for as many numbers. */
+/* Describes a bucket of `n` instances. `room` is work space for `n` numbers. */
 static void describe_bucket(const struct as_instance *it, size_t n, double *room,
                             struct as_bucket *out)
 {
@@ -113,7 +113,7 @@ static bool is_away(const struct as_instance *it)
     return it->switched || it->faulted;
 }
 
-/* Of instances by their ticks, the median of those that ran through; of all where none did. */
+/* Returns the median ticks of undisturbed instances, or of all if there are none. */
 static double median_of_calm(const struct as_instance *it, size_t n, bool *any_calm)
 {
     size_t calm = 0, at = 0;
@@ -186,7 +186,7 @@ static void sums_add(struct sums *to, double cost, double sign)
     to->time += sign * cost;
 }
 
-/* Times `n`. */
+/* Returns n times the variance. */
 static double variance_of(const struct sums *of)
 {
     return fmax(0, of->squares - of->sum * of->sum / of->n);
@@ -238,7 +238,7 @@ struct bucketing {
     as_bucket_list *out;
 };
 
-/* A bucket of the instances from `from` to `to`, which are of one class and sorted by cost. */
+/* Makes a bucket of the instances from `from` to `to`, of one class and sorted by cost. */
 static int make_bucket(const struct bucketing *m, size_t from, size_t to, bool is_split)
 {
     const int class = class_of(&m->it[from], m->key);
@@ -252,7 +252,7 @@ static int make_bucket(const struct bucketing *m, size_t from, size_t to, bool i
     return as_vec_push(m->out, bucket);
 }
 
-/* One bucket of a class, or one of each group in it. */
+/* Makes one bucket of a class, or one for each of its two groups. */
 static int make_class(const struct bucketing *m, size_t from, size_t to, bool is_split)
 {
     for (size_t i = from; i < to; i++)

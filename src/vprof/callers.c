@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Call paths of instances. The spaces of processes are kept beyond their ends here, which those of
- * the recorder are not: threads' files are read when all is over.
+ * Call paths of instances. Files of threads are read after the end of the run, so address spaces
+ * are kept beyond the end of their process. The recorder does not keep them.
  */
 #include "vprof/callers.h"
 
@@ -14,7 +14,7 @@
 
 #define NAME_B 512u
 
-/* A process that executed another program, or whose number another has now. */
+/* Address space of a process before it executed another program, or before its pid was reused. */
 struct past_space {
     uint32_t pid, space;
     uint64_t until_ns;
@@ -55,7 +55,7 @@ void as_callers_free(struct as_callers **callers)
 
 /* ---- Spaces --------------------------------------------------------------------------------- */
 
-/* What is mapped there now belongs to the past. */
+/* Moves the current address space of a process to the past. */
 static int retire_space(struct as_callers *c, uint32_t pid, uint64_t until_ns)
 {
     const uint32_t space = as_map_u64_get(&c->spaces.by_pid, pid);
@@ -90,7 +90,7 @@ int as_callers_follow(struct as_callers *c, struct assay_recorder *recorder,
     }
 }
 
-/* That of the process when the thread began. */
+/* Finds the address space of the process at the begin of the thread. */
 static int space_then(struct as_callers *c, const struct as_patch_thread *thread, uint32_t *out)
 {
     as_vec_foreach (&c->past, past) {
@@ -129,7 +129,7 @@ static const struct assay_function *function_at(struct assay_object *object, uin
     return behind && address < function[behind - 1].end ? &function[behind - 1] : NULL;
 }
 
-/* Appends "NAME FILE:LINE"; false: the program's own frames end there. */
+/* Appends "NAME FILE:LINE". Returns false at the first frame outside the program's own code. */
 static bool emit_frame(struct as_callers *c, const struct as_frame *frame, bool is_call)
 {
     char name[NAME_B];
@@ -149,7 +149,7 @@ static bool emit_frame(struct as_callers *c, const struct as_frame *frame, bool 
     return !function || strcmp(function->name, "main") != 0;
 }
 
-/* The frames are the innermost first; what is outside of main says nothing. */
+/* Returns the number of frames up to main. Frames are ordered from the innermost outwards. */
 static unsigned outermost_frame(struct as_callers *c)
 {
     for (unsigned i = 0; i < c->frames.n; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which loops of a run are timed, and the plan for them. */
+/* Chooses the loops of a run to time, and makes their plan. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static bool is_digits(const char *text)
     return *text && strspn(text, "0123456789") == strlen(text);
 }
 
-/* Whether a word of the list is the loop's number, its address, or a name of its function. */
+/* Returns true if the list has the number, the address or a function name of the loop. */
 static bool is_listed(const char *list, const struct assay_vprof_loop *loop, const char *name,
                       const char *linkage)
 {
@@ -64,7 +64,7 @@ static int add_timed_loop(void *context, struct assay_rows *row, struct assay_er
     return as_vec_push(&timed->loop, loop) < 0 ? as_error_nomem(err, "hot loops") : 0;
 }
 
-/* Timed before, or told why not. */
+/* Sets `was` if an earlier run timed the loop or has a reason why not. */
 static int was_timed(const struct as_timed *timed, int64_t loop_id, bool *was,
                      struct assay_error *err)
 {
@@ -118,7 +118,7 @@ int as_timed_choose(struct as_timed *timed, struct assay_error *err)
 
 /* ---- Planning ------------------------------------------------------------------------------ */
 
-/* Loops of the program whose header stands there. */
+/* Returns the loop with its header at `address`, or ASSAY_NONE. */
 static uint32_t find_loop(const struct assay_program *program, uint64_t address)
 {
     for (uint32_t l = 0; l < program->loop_n; l++)

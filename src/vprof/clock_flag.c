@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Doubts about the core's clock, stored with the run whose numbers are in cycles. */
+/* Doubts about the clock of the core, stored as a flag of the run. */
 #include <stdio.h>
 
 #include "base/error.h"

@@ -52,7 +52,7 @@ static int write_plan(const struct timed_request *request, const char *directory
                : 0;
 }
 
-/* What is in the program for it. */
+/* State in the running program. */
 struct timed_clones {
     struct as_inside inside;
     struct as_injector injector;
@@ -173,7 +173,7 @@ static int follow_clones(struct as_collector *it, const struct as_collection *al
                : 0;
 }
 
-/* Who called is found when all is over: what was mapped where is kept until then. */
+/* Keeps the mappings, since call paths are unwound after the end of the run. */
 static int follow_callers(struct as_collector *it, const struct as_collection *all,
                           const struct assay_sample_record *record, struct assay_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs `assay vprof`: a profile, a pilot that times one instance of a thousand if the budget is not
- * given, the run with timing, and the results of its instances.
+ * Runs `assay vprof`: a profile, the run with timing, and the results of its instances. If the
+ * budget is not given, a pilot that times one instance of a thousand runs before.
  */
 #include <errno.h>
 #include <math.h>
