@@ -129,7 +129,7 @@ static const struct assay_function *function_at(struct assay_object *object, uin
     return behind && address < function[behind - 1].end ? &function[behind - 1] : NULL;
 }
 
-/* Appends "NAME FILE:LINE". Returns false at the first frame outside the program's own code. */
+/* Appends "NAME FILE:LINE". Returns false for main, the outermost frame of interest. */
 static bool emit_frame(struct as_callers *c, const struct as_frame *frame, bool is_call)
 {
     char name[NAME_B];
@@ -149,7 +149,7 @@ static bool emit_frame(struct as_callers *c, const struct as_frame *frame, bool 
     return !function || strcmp(function->name, "main") != 0;
 }
 
-/* Returns the number of frames up to main. Frames are ordered from the innermost outwards. */
+/* Returns the index of main, or the number of frames. Frames go from the innermost outwards. */
 static unsigned outermost_frame(struct as_callers *c)
 {
     for (unsigned i = 0; i < c->frames.n; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Balance of the time of a loop. It is computed over all threads of a run, over processes (ranks),
- * and over the threads of one process, as in a parallel region of OpenMP.
+ * Balance of the time of a loop over all threads of a run, and over its processes (ranks). Also the
+ * balance over the threads of one process, as in a parallel region of OpenMP.
  */
 #include "vprof/shares.h"
 
