@@ -29,7 +29,7 @@ size_t as_encode_text(const char *text, uint8_t out[AS_ENCODE_B]);
 struct as_encode_choice {
     /* By explicit operand: register number in its file (rax 0, r8 8). */
     uint8_t reg[ASSAY_OPERANDS_MAX];
-    /* base and index of the memory operand; the index of a gather is a vector register */
+    /* Base and index of the memory operand. The index of a gather is a vector register. */
     uint8_t base, index;
     bool sets_disp;
     int32_t disp;

@@ -57,8 +57,8 @@ static void merging_writes(const ZydisDecodedInstruction *insn, const ZydisDecod
 
 /* Corrects MVEX writes without a mask. The library marks all MVEX destinations as read and
  * conditionally written, which is true only under a mask. Three kinds of destinations are also
- * sources. These are destinations of FMAs, of sums with a carry (the second operand is a mask), and
- * of loads that fill a part. */
+ * sources. These are destinations of FMAs, sums with a carry (operand 2 is a mask), and loads that
+ * fill a part. */
 static void unmasked_writes(const ZydisDecodedInstruction *insn, struct assay_form *f)
 {
     struct assay_operand *to = &f->operand[0];
