@@ -46,8 +46,7 @@ static uint32_t position_of(const struct as_walk *walk, uint64_t address)
     return position_from(walk, address, SIZE_MAX);
 }
 
-/* Returns the position of the adjacent next instruction, or AS_NO_POSITION at the end of its
- * region. */
+/* Returns the position of the adjacent next instruction; AS_NO_POSITION at the end of a region. */
 static uint32_t next_position(const struct as_walk *walk, uint32_t position)
 {
     if (position + 1 >= walk->positions)
@@ -64,8 +63,7 @@ static bool is_padding(const struct assay_form *form)
            form->insn_class == ASSAY_CLASS_INVALID;
 }
 
-/* Returns true if only padding follows in the region. No compiler lets control run on into the next
- * region. */
+/* Returns true if only padding follows in the region; control does not run on into the next one. */
 static bool runs_out(const struct as_walk *walk, uint32_t position)
 {
     while ((position = next_position(walk, position)) != AS_NO_POSITION) {
@@ -213,8 +211,7 @@ static int walk_call(struct as_walk *walk, uint32_t position, const struct as_st
 
 /* ---- Indirect jumps ---------------------------------------------------------------------- */
 
-/* Adds an edge to each label of the body that is used as a value: computed gotos (GNU C) lead
- * there. Sets `*any` if there is one. */
+/* Adds an edge to each label that is used as a value (computed goto). Sets `*any` if any exists. */
 static int jump_to_labels(struct as_walk *walk, uint32_t position, const struct as_stack *stack,
                           bool *any)
 {
@@ -238,8 +235,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Returns true if one of the three instructions before restores the stack pointer. This shows the
- * end of a body if the depth is unknown. */
+/* Returns true if one of the three instructions before restores the stack pointer (body end). */
 static bool restores_stack(const struct as_walk *walk, uint32_t position)
 {
     size_t insn = as_walk_insn(walk, position);
@@ -343,8 +339,7 @@ static int walk_insn(struct as_walk *walk, uint32_t position, struct as_stack *s
     }
 }
 
-/* Passes instructions of one region that neither end a run nor were reached before. Returns the
- * position of the first other instruction. */
+/* Marks the instructions of a straight run as reached. Returns the position at its end. */
 static uint32_t walk_straight(struct as_walk *walk, uint32_t position, struct as_stack *stack)
 {
     const struct as_walk_span *span = &walk->span.at[walk->span.n - 1];
