@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sorting addresses that code mentions, millions of them with many repeats: by digits, from the
- * least on. Digits in which all agree, the upper half of nearly every address, cost one look.
+ * Sorts addresses that code mentions: millions with many duplicates. The radix sort starts at the
+ * lowest digit. Digits that all addresses share are skipped, as the upper half mostly is.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static size_t drop_repeats(uint64_t *address, size_t n)
 
 size_t as_sort_unique(uint64_t *address, size_t n)
 {
-    n = drop_repeats(address, n); /* what stands near each other mentions the same */
+    n = drop_repeats(address, n); /* adjacent instructions often mention the same address */
     uint64_t *scratch = n < DIGITS_LEAST ? NULL : as_malloc(n * sizeof *scratch);
     if (scratch)
         sort_by_digits(address, scratch, n);

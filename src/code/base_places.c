@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places of variables as DWARF has them, at the instructions of a body; see base_values.h. */
+/* Applies the DWARF storage of variables to the instructions of a body; see base_values.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ int as_base_places_list(struct as_bases *b)
 
 /* ---- Frame ----------------------------------------------------------------------------------- */
 
-/* Offsets by the frame pointer of a function that aligns its stack are far from all others. */
+/* Offsets from the frame pointer of a function that aligns its stack are far below all others. */
 #define ALIGNED_B (INT64_MIN / 4)
 
 bool as_base_frame_offset(const struct as_bases *b, uint64_t pc, unsigned reg, int64_t disp,
@@ -113,7 +113,8 @@ static bool holds_at(const struct as_bases *b, const struct as_storage *place, u
            as_scope_holds(&b->variables, b->variables.variable[place->variable].scope, pc);
 }
 
-/* A tag for a variable that begins `before_b` bytes before the address; false: it has no tag. */
+/* Sets `out` to a tag for a variable that begins `before_b` bytes before the address. Returns false
+ * if memory or the object table is exhausted. */
 static bool tag_variable(struct as_bases *b, uint32_t variable, int64_t before_b,
                          struct as_base_tag *out)
 {
@@ -173,7 +174,7 @@ bool as_base_behind(struct as_bases *b, uint32_t block, uint64_t pc, unsigned re
 
 /* ---- Variables of the file ------------------------------------------------------------------- */
 
-/* A variable that another unit defines, by its symbol. */
+/* Finds a variable that another compilation unit defines, by its symbol. */
 static bool declared_variable(struct as_bases *b, uint64_t address, struct as_base_tag *out,
                               uint32_t *root)
 {
@@ -213,8 +214,9 @@ bool as_base_static_variable(struct as_bases *b, uint64_t address, struct as_bas
 }
 
 /*
- * Memory behind a register. Fortran passes arguments so. Elsewhere compilers say so of a value that
- * they have loaded from somewhere, or will store: a copy.
+ * Sets `out` to the object in memory that a register points to. Fortran passes arguments this way.
+ * For other languages, compilers also describe a value this way that was loaded from memory or will
+ * be stored there: the memory is a copy (`loose`).
  */
 static bool tag_memory(struct as_bases *b, const struct as_storage *place, struct as_base_tag *out)
 {
@@ -236,7 +238,8 @@ static bool tag_value(struct as_bases *b, const struct as_storage *place, struct
 {
     struct as_base_tag variable;
 
-    return place->offset_b == 0 && /* else the register has another pointer, this one behind it */
+    return place->offset_b ==
+               0 && /* otherwise the register holds another pointer, at an offset from this one */
            tag_variable(b, place->variable, place->part_b, &variable) &&
            as_base_loaded(b, &variable, out);
 }
@@ -249,7 +252,7 @@ static bool is_number_type(const struct as_bases *b, const struct as_storage *pl
     return type.kind == AS_TYPE_NUMBER;
 }
 
-/* A number, unless it is a distance of two pointers. */
+/* Makes the value a number, unless it is a distance of two pointers. */
 static void set_number(struct as_base_value *value)
 {
     int64_t sum = 0;
@@ -260,7 +263,7 @@ static void set_number(struct as_base_value *value)
         *value = (struct as_base_value){0};
 }
 
-/* The number of a register by that of DWARF. */
+/* Returns the register with a DWARF number, or AS_BASE_REGISTERS if there is none. */
 static unsigned register_of(unsigned dwarf)
 {
     unsigned reg = 0;
@@ -274,7 +277,7 @@ void as_base_places_apply(struct as_bases *b, uint32_t block, uint64_t pc,
                           struct as_base_state *state)
 {
     const struct as_base_block *in = &b->block[block];
-    unsigned fresh = 0; /* registers that have tags of this place */
+    unsigned fresh = 0; /* registers that have got tags at this address */
     int64_t ignored;
     const bool has_frame = as_base_frame_offset(b, pc, AS_BASE_BP, 0, &ignored);
 

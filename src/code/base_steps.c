@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results of single instructions as sums of pointers; see base_values.h. */
+/* Computes the results of single instructions as sums of pointers; see base_values.h. */
 #include <string.h>
 
 #include "base/error.h"
@@ -13,7 +13,8 @@ static const struct as_base_value a_number = {0};
 
 /* ---- Words of the frame ---------------------------------------------------------------------- */
 
-/* The location of a word of the frame; NONE: there is none, and `make` is false or all are used. */
+/* Returns the location of a word of the frame. A new word gets a location if `make` is set. Returns
+ * ASSAY_NONE if there is no location or all are in use. */
 static unsigned word_at(struct as_bases *b, int64_t offset_b, bool make)
 {
     unsigned at = 0;
@@ -28,7 +29,8 @@ static unsigned word_at(struct as_bases *b, int64_t offset_b, bool make)
     return AS_BASE_REGISTERS + at;
 }
 
-/* Forgets words that a write to [offset_b, offset_b + width_b) of the frame may change. */
+/* Makes all words unknown that a write to [offset_b, offset_b + width_b) of the
+ * frame may change. */
 static void forget_words(struct as_base_step *s, int64_t offset_b, int64_t width_b)
 {
     for (unsigned i = 0; i < s->b->words; i++) {
@@ -38,7 +40,7 @@ static void forget_words(struct as_base_step *s, int64_t offset_b, int64_t width
     }
 }
 
-/* Forgets words that something beyond direct addresses may write. */
+/* Makes all words unknown that code may write through pointers. */
 static void forget_escaped(struct as_base_step *s)
 {
     for (unsigned i = 0; i < s->b->words; i++)
@@ -48,11 +50,12 @@ static void forget_escaped(struct as_base_step *s)
 
 /* ---- Vector registers ------------------------------------------------------------------------ */
 
-/* Compilers spill general registers to vector registers, too. These are words far below frames. */
+/* Compilers also spill general registers to vector registers. Vector registers are words with
+ * offsets far below any frame. */
 #define VECTORS_B (INT64_MIN + 4096)
 enum { VECTORS = 32 };
 
-/* The location of the low half of a vector register; NONE as word_at(). */
+/* Returns the location of the low half of a vector register, or ASSAY_NONE as in word_at(). */
 static unsigned vector_at(struct as_bases *b, unsigned reg, bool make)
 {
     return reg >= ASSAY_REG_VEC && reg < ASSAY_REG_VEC + VECTORS
@@ -60,7 +63,7 @@ static unsigned vector_at(struct as_bases *b, unsigned reg, bool make)
                : ASSAY_NONE;
 }
 
-/* Forgets vector registers that an instruction writes. */
+/* Makes all vector registers unknown that an instruction writes. */
 static void forget_vectors(struct as_base_step *s, const struct assay_effects *effects)
 {
     for (unsigned i = 0; i < s->b->words; i++) {
@@ -74,7 +77,7 @@ static void forget_vectors(struct as_base_step *s, const struct assay_effects *e
 
 /* ---- Addresses ------------------------------------------------------------------------------- */
 
-/* A place of the file, and numbers. */
+/* Returns the value of an address of the file: a pointer if a variable is there, else a number. */
 static struct as_base_value file_address(struct as_bases *b, uint64_t address)
 {
     struct as_base_value out = a_number;
@@ -115,7 +118,6 @@ static bool is_frame(const struct as_base_step *s, unsigned reg)
            (reg == AS_BASE_BP && as_base_frame_offset(s->b, s->at->address, reg, 0, &ignored));
 }
 
-/* The address of a memory operand. */
 struct as_base_value as_base_step_address(struct as_base_step *s, const struct assay_memory *m)
 {
     struct as_base_value out = a_number;
@@ -137,7 +139,8 @@ struct as_base_value as_base_step_address(struct as_base_step *s, const struct a
     }
     if (m->index == ASSAY_REG_NONE)
         return out;
-    if (m->index >= AS_BASE_REGISTERS) /* a gather: the elements of a vector are numbers */
+    if (m->index >=
+        AS_BASE_REGISTERS) /* a gather: the elements of the index vector count as numbers */
         return as_base_inexact(out);
     const struct as_base_value index = as_base_scale(&s->state->at[m->index], m->scale);
     return as_base_add(s->b, &out, &index, 1);
@@ -155,7 +158,7 @@ static void tag_loaded(struct as_base_step *s, const struct as_base_value *addre
             as_base_tag_add(s->b, out, tag, root);
 }
 
-/* Returns the value of a load of 8 bytes. */
+/* Returns the value of an 8-byte load. */
 static struct as_base_value load_word(struct as_base_step *s, const struct assay_memory *m,
                                       unsigned reg)
 {
@@ -205,7 +208,7 @@ static bool is_named(const struct as_base_step *s, const char *mnemonic)
     return strcmp(s->form->mnemonic, mnemonic) == 0;
 }
 
-/* The value of a register of 8 bytes. */
+/* Returns the value of an 8-byte register. */
 static struct as_base_value register_value(const struct as_base_step *s, unsigned reg)
 {
     if (reg < AS_BASE_REGISTERS)
@@ -214,7 +217,7 @@ static struct as_base_value register_value(const struct as_base_step *s, unsigne
     return at == ASSAY_NONE ? any_pointer : s->state->at[at];
 }
 
-/* The value of a source operand of 8 bytes. */
+/* Returns the value of an 8-byte source operand. */
 static struct as_base_value source_value(struct as_base_step *s, unsigned operand, unsigned reg)
 {
     const struct assay_operand *o = &s->form->operand[operand];
@@ -235,7 +238,7 @@ static struct as_base_value source_value(struct as_base_step *s, unsigned operan
     }
 }
 
-/* The address that lea computes. */
+/* Returns the address that lea computes. */
 static struct as_base_value lea_value(struct as_base_step *s)
 {
     const struct assay_insn *at = s->at;
@@ -250,7 +253,7 @@ static struct as_base_value lea_value(struct as_base_step *s)
                                                    : as_base_step_address(s, &m);
 }
 
-/* add, sub, inc, dec, neg on a register. */
+/* Returns the result of add, sub, inc, dec or neg on a register. */
 static struct as_base_value sum_value(struct as_base_step *s, unsigned reg)
 {
     const struct as_base_value *old = &s->state->at[reg];
@@ -270,7 +273,8 @@ static struct as_base_value sum_value(struct as_base_step *s, unsigned reg)
     return as_base_add(s->b, old, &other, minus ? -1 : 1);
 }
 
-/* Masks: low bits that are cleared leave a pointer in its object; others leave a number. */
+/* Returns the result of a bit operation. Clearing low bits leaves a pointer in its object. Other
+ * operations make a number. */
 static struct as_base_value logic_value(struct as_base_step *s, unsigned reg)
 {
     const bool clears = is_named(s, "and") && s->form->operands == 2 &&
@@ -292,7 +296,7 @@ static struct as_base_value shift_value(struct as_base_step *s, unsigned reg)
     return as_base_scale(&s->state->at[reg], (int64_t)1 << n);
 }
 
-/* The value of a conditional move: of both ways. */
+/* Returns the value of a conditional move: the merge of both values. */
 static struct as_base_value select_value(struct as_base_step *s, unsigned reg)
 {
     const struct as_base_value other = source_value(s, 1, reg);
@@ -302,7 +306,7 @@ static struct as_base_value select_value(struct as_base_step *s, unsigned reg)
     return out;
 }
 
-/* True for movq and its like between two registers. */
+/* Returns true for movq and similar moves between two registers. */
 static bool is_vector_move(const struct as_base_step *s)
 {
     const struct assay_operand *o = s->form->operand;
@@ -314,7 +318,7 @@ static bool is_vector_move(const struct as_base_step *s)
             is_named(s, "vmovaps") || is_named(s, "vmovapd"));
 }
 
-/* Returns the result of an instruction in its first operand, a register of 8 bytes. */
+/* Returns the result that an instruction writes to its first operand, an 8-byte register. */
 static struct as_base_value result_of(struct as_base_step *s, unsigned reg)
 {
     const bool idiom = s->at->bits & ASSAY_INSN_IDIOM;
@@ -345,7 +349,7 @@ static struct as_base_value result_of(struct as_base_step *s, unsigned reg)
     }
 }
 
-/* The general register of 8 bytes that is the first operand and written; NONE: there is none. */
+/* Returns the 8-byte general register that is the first operand and written, or ASSAY_NONE. */
 static unsigned destination(const struct as_base_step *s)
 {
     const struct assay_operand *o = &s->form->operand[0];
@@ -356,7 +360,8 @@ static unsigned destination(const struct as_base_step *s)
                : ASSAY_NONE;
 }
 
-/* mov of a 32-bit constant is how code at fixed addresses loads them. */
+/* Returns true for a mov of a 32-bit constant: code at fixed addresses loads addresses this way.
+ * Sets `reg` to the register. */
 static bool is_short_constant(const struct as_base_step *s, unsigned *reg)
 {
     const struct assay_operand *o = s->form->operand;
@@ -368,7 +373,7 @@ static bool is_short_constant(const struct as_base_step *s, unsigned *reg)
     return *reg < AS_BASE_REGISTERS;
 }
 
-/* Other registers that are written hold numbers, or something new. */
+/* Sets all written registers except `but` to a number or a new root. */
 static void write_others(struct as_base_step *s, unsigned but)
 {
     struct assay_effects effects;
@@ -386,7 +391,8 @@ static void write_others(struct as_base_step *s, unsigned but)
     forget_vectors(s, &effects);
 }
 
-/* A vector register keeps the value of a general one, or of another. */
+/* Stores a value in a vector register if the source is a general register or a tracked vector
+ * register. */
 static void write_vector(struct as_base_step *s, const struct as_base_value *value)
 {
     const unsigned from = s->at->reg[s->form->operand[1].slot];
@@ -397,7 +403,7 @@ static void write_vector(struct as_base_step *s, const struct as_base_value *val
         s->state->at[to] = *value;
 }
 
-/* Writes to memory: a word of the frame keeps the value of the register. */
+/* Applies writes to memory. A word of the frame keeps the value of a stored register. */
 static void write_memory(struct as_base_step *s)
 {
     struct assay_memory memory[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums of pointers, and the objects that they point into; see base_values.h. */
+/* Adds sums of pointers and manages the objects that they point into; see base_values.h. */
 #include "code/base_values.h"
 
 #include <stdio.h>
@@ -107,7 +107,7 @@ static void add_part(struct as_base_value *out, uint32_t root, int64_t factor)
     out->unknown |= factor > INT32_MAX || factor < INT32_MIN;
 }
 
-/* The object of a sum that is one pointer in the end. */
+/* Tags a sum that is one pointer with the object of this pointer. */
 static void tag_sum(const struct as_bases *b, struct as_base_value *out)
 {
     if (out->unknown || out->parts != 1 || out->part[0].factor != 1)
@@ -136,7 +136,7 @@ struct as_base_value as_base_add(const struct as_bases *b, const struct as_base_
     return out;
 }
 
-/* ---- Meetings -------------------------------------------------------------------------------- */
+/* ---- Merges ---------------------------------------------------------------------------------- */
 
 static bool same_parts(const struct as_base_value *x, const struct as_base_value *y)
 {
@@ -156,7 +156,7 @@ static const struct as_base_tag *find_tag(const struct as_base_value *value, uin
     return NULL;
 }
 
-/* Keeps the tags that both have. */
+/* Keeps the tags that both values have. Returns true if `into` has changed. */
 static bool intersect_tags(struct as_base_value *into, const struct as_base_value *from)
 {
     unsigned n = 0;
@@ -248,7 +248,8 @@ uint32_t as_base_object_of(struct as_bases *b, struct as_base_object object)
     return (uint32_t)b->object.n - 1;
 }
 
-/* The object that a pointer of that type points into; false: the type is another one. */
+/* Sets `out` to the object that a pointer of type `ref` at `offset_b` points to. Returns false if
+ * the type does not have a pointer there. */
 static bool pointed_by(struct as_bases *b, const struct as_base_object *from, const char *text,
                        struct as_type_ref ref, uint64_t offset_b, struct as_base_tag *out)
 {
@@ -260,7 +261,7 @@ static bool pointed_by(struct as_bases *b, const struct as_base_object *from, co
     if (type.kind == AS_TYPE_ARRAY && type.described) {
         to.type = ref;
         if (offset_b != 0 || (from->through && from->type.at == ref.at))
-            return false; /* the elements themselves, not the descriptor */
+            return false; /* this is the elements, not the descriptor */
     } else if (type.kind == AS_TYPE_ARRAY) {
         as_type_get(type.target, &type);
         const int n = snprintf(element, sizeof element, "%s[]", text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values of general registers and spilled words as sums of pointers. Numbers have no part in such a
- * sum: a pointer plus numbers stays in the object that the pointer points to. Pointers that differ
- * (b - a + a) cancel out by their factors.
+ * Describes values of general registers and spilled words as sums of pointers. Numbers have no part
+ * in a sum: a pointer plus numbers stays in the object that the pointer points to. Different
+ * pointers cancel out by their factors (b - a + a).
  */
 #ifndef AS_CODE_BASE_VALUES_H
 #define AS_CODE_BASE_VALUES_H
@@ -18,19 +18,19 @@ enum {
     AS_BASE_REGISTERS = 16,
     AS_BASE_SP = 4, /* rsp, rbp */
     AS_BASE_BP = 5,
-    AS_BASE_SLOTS = 48, /* words of the frame, and vector registers */
+    AS_BASE_SLOTS = 48, /* words of the frame and vector registers that hold a spilled register */
     AS_BASE_LOCATIONS = AS_BASE_REGISTERS + AS_BASE_SLOTS
 };
 
-/* A value points into this object. */
+/* An object that a value points into. */
 struct as_base_tag {
-    uint32_t object; /* into as_bases.object */
-    bool exact;      /* at offset_b from its beginning */
+    uint32_t object; /* index into as_bases.object */
+    bool exact;      /* the value points to byte offset_b of the object */
     int64_t offset_b;
 };
 
 struct as_base_part {
-    uint32_t root; /* a pointer of unknown value */
+    uint32_t root; /* number of a pointer of unknown value */
     int32_t factor;
 };
 
@@ -46,26 +46,26 @@ struct as_base_state {
     bool reached;
 };
 
-/* Memory that a pointer points to, or that a variable has. */
+/* Memory that a pointer points to, or that a variable occupies. */
 struct as_base_object {
     const char *text;
     struct as_type_ref type;
-    uint32_t scope; /* of the variable, or ASSAY_NONE */
-    bool through;   /* a pointer's: any number of `type` */
-    bool loose;     /* memory that has the value of a variable now, but may be another one */
+    uint32_t scope; /* scope of the variable, or ASSAY_NONE */
+    bool through;   /* a pointer points to the object: it may hold several elements of `type` */
+    bool loose;     /* the memory holds a copy of the variable now, but may be another object */
 };
 
-/* A pointer of which nothing but its number is known. */
+/* A pointer with a number and no known value. */
 struct as_base_root {
-    bool is_pointer; /* proved by a tag; others are numbers as far as is known */
-    uint32_t object; /* that it points into, or ASSAY_NONE */
+    bool is_pointer; /* a tag proves that it is a pointer; otherwise it is treated as a number */
+    uint32_t object; /* object that the pointer points into, or ASSAY_NONE */
 };
 
 struct as_base_word {
-    int64_t offset_b; /* as as_base_frame_offset gives it */
+    int64_t offset_b; /* as as_base_frame_offset returns it */
 };
 
-/* Places of variables of functions that hold somewhere in a block. */
+/* DWARF storage of variables that is valid somewhere in a block. */
 struct as_base_block {
     const struct as_storage **place;
     uint32_t places;
@@ -75,30 +75,33 @@ struct as_bases {
     const struct assay_program *program;
     uint32_t body, first_insn, insns;
     struct as_data_variables variables;
-    bool *is_system; /* by scope: of a header of the system */
+    bool *is_system; /* by scope: a system header declares the scope */
     struct as_arena arena;
     AS_VEC(struct as_base_object) object;
     struct as_base_root *root;
     uint32_t roots;
     struct as_base_word word[AS_BASE_SLOTS];
     unsigned words;
-    int64_t escaped_b;        /* words of the frame from there on may be written through pointers */
+    /* Offset of the lowest word with an address that the code takes. Code may write all words from
+     * this offset on through pointers. */
+    int64_t escaped_b;
     struct as_base_state *in; /* by block of the body */
     struct as_base_block *block;
-    const struct as_storage **fixed; /* places of the file, by address */
+    const struct as_storage **fixed; /* storage at fixed addresses, sorted by address */
     size_t fixed_n;
-    bool failed, changed; /* no memory; a root turned out to be a pointer */
+    bool failed, changed; /* failed: out of memory; changed: a root turned out to be a pointer */
 };
 
 /* ---- Roots ----------------------------------------------------------------------------------- */
 
-/* Numbers of roots: results of instructions, meetings of ways, variables; entry values first. */
+/* Return the numbers of roots. Registers at the entry have the first 16 numbers. Results of
+ * instructions, merges of paths and variables follow. */
 uint32_t as_base_root_result(const struct as_bases *b, uint32_t insn, unsigned reg);
 uint32_t as_base_root_meeting(const struct as_bases *b, uint32_t block, unsigned location);
 uint32_t as_base_root_variable(const struct as_bases *b, uint32_t variable);
 size_t as_base_roots(const struct as_bases *b);
 
-/* The value that is a root alone. */
+/* Returns a value that is one root alone. */
 struct as_base_value as_base_value_root(uint32_t root);
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
@@ -107,64 +110,69 @@ struct as_base_value as_base_add_constant(struct as_base_value value, int64_t co
 struct as_base_value as_base_add(const struct as_bases *b, const struct as_base_value *x,
                                  const struct as_base_value *y, int64_t factor);
 struct as_base_value as_base_scale(const struct as_base_value *x, int64_t factor);
-/* A pointer rounded down: the same object. */
+/* Returns a pointer that was rounded down: it points into the same objects, at an
+ * unknown offset. */
 struct as_base_value as_base_inexact(struct as_base_value value);
 
-/* Keeps what two ways agree on; `root` names a value that depends on the way. Returns true if
- * `into` has changed. */
+/* Keeps the parts of `into` that are the same in `from`. Root `root` stands for a value that
+ * depends on the path. Returns true if `into` has changed. */
 bool as_base_merge(struct as_bases *b, struct as_base_value *into, const struct as_base_value *from,
                    uint32_t root);
 
-/* Marks a value as a pointer into an object. */
+/* Marks a value as a pointer into the object of `tag`. The value becomes `root` unless it is a
+ * single root already. */
 void as_base_tag_add(struct as_bases *b, struct as_base_value *value, struct as_base_tag tag,
                      uint32_t root);
 
 /* ---- Objects --------------------------------------------------------------------------------- */
 
-/* Number of such an object; ASSAY_NONE: no memory (`failed`), or no text. */
+/* Returns the number of an object and adds the object if it is new. Returns ASSAY_NONE if the table
+ * is full or memory is short (`failed`). */
 uint32_t as_base_object_of(struct as_bases *b, struct as_base_object object);
 
-/* Sets `out` to the object that the word at a tag's place points to; false: it is not known. */
+/* Sets `out` to the object that the word at tag `at` points to. Returns false if the object is
+ * unknown. */
 bool as_base_loaded(struct as_bases *b, const struct as_base_tag *at, struct as_base_tag *out);
 
 /* ---- Instructions (base_steps.c) ------------------------------------------------------------- */
 
-/* One instruction, and the state before it. */
+/* One instruction and the state before it. */
 struct as_base_step {
     struct as_bases *b;
     struct as_base_state *state;
-    uint32_t block, insn; /* of the body; of the program */
+    uint32_t block, insn; /* index in the body; index in the program */
     const struct assay_insn *at;
     const struct assay_form *form;
 };
 
-/* Moves the state past the instruction. */
+/* Changes the state to that after the instruction. */
 void as_base_step_run(struct as_base_step *step);
-/* The address of a memory operand of the instruction. */
+/* Returns the address of a memory operand of the instruction. */
 struct as_base_value as_base_step_address(struct as_base_step *step, const struct assay_memory *m);
 
-/* ---- Places (base_places.c) -------------------------------------------------------------------
- */
+/* ---- Places (base_places.c) ------------------------------------------------------------------ */
 
-/* Lists the places of each block. 0 or NOMEM. */
+/* Lists the storage of variables that is valid in each block. Returns 0 or ASSAY_ERR_NOMEM. */
 int as_base_places_list(struct as_bases *b);
-/* Tags the registers that hold pointers or addresses of variables at `pc`. */
+/* Tags the registers that hold a pointer variable or the address of a variable at `pc`. */
 void as_base_places_apply(struct as_bases *b, uint32_t block, uint64_t pc,
                           struct as_base_state *state);
-/* Offsets in a frame that is aligned are below it. */
+/* Frame offsets of a function that aligns its stack are below this value. */
 #define AS_BASE_ALIGNED_MOST (INT64_MIN / 8)
 
-/* Offset from the canonical frame address of `reg` + disp at `pc`. In a frame that is aligned only
- * offsets of one register compare. False: no frame register. */
+/* Sets `offset_b` to the offset of `reg` + `disp` from the canonical frame address at `pc`. In an
+ * aligned frame only offsets of the same register are comparable. Returns false if `reg` is not a
+ * frame register. */
 bool as_base_frame_offset(const struct as_bases *b, uint64_t pc, unsigned reg, int64_t disp,
                           int64_t *offset_b);
-/* The variable of the frame at an offset; false: none. */
+/* Finds the variable of the frame at an offset. Returns false if there is none. */
 bool as_base_frame_variable(struct as_bases *b, uint32_t block, uint64_t pc, unsigned reg,
                             int64_t disp, int64_t offset_b, struct as_base_tag *out);
-/* The variable of the file at an address; false: none. */
+/* Finds the global or static variable at an address. Returns false if there is none. */
 bool as_base_static_variable(struct as_bases *b, uint64_t address, struct as_base_tag *out,
                              uint32_t *root);
-/* The variable that a word at register + disp has the address of; false: none. */
+/* Finds the variable with its address in the word at `reg` + `disp`. Returns false if there is
+ * none. */
 bool as_base_behind(struct as_bases *b, uint32_t block, uint64_t pc, unsigned reg, int64_t disp,
                     struct as_base_tag *out);
 

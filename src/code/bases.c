@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pointers through the instructions of a body. The values of registers at the start of each block
- * are sums of pointers (base_values.c). DWARF says which pointer a register holds, or the address
- * of which variable (base_places.c). Ways that meet keep what they agree on. If a value turns out
- * to be a pointer, all blocks are gone through again, because sums leave numbers out.
- * Source: Kildall, "A unified approach to global program optimization", POPL 1973.
+ * Follows pointers through the instructions of a body. The values of registers at the start of each
+ * block are sums of pointers (base_values.c). DWARF shows the pointer variable, or the address of a
+ * variable, that a register holds (base_places.c). Paths that merge keep common values. If a value
+ * turns out to be a pointer, all blocks are walked again, because sums leave numbers out. Source:
+ * Kildall, "A unified approach to global program optimization", POPL 1973.
  */
 #include "code/bases.h"
 
@@ -27,7 +27,7 @@ static const struct as_base_value unknown_value = {.unknown = true};
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-/* Goes from the start of a block up to instruction `until` of the program. */
+/* Runs a block from its start up to instruction `until` of the program, which is not run. */
 static void run_block(struct as_bases *b, uint32_t block, uint32_t until,
                       struct as_base_state *state)
 {
@@ -66,7 +66,7 @@ static bool merge_base_state(struct as_bases *b, uint32_t block, const struct as
     return changed;
 }
 
-/* One round over all blocks until nothing changes; false: given up. */
+/* Walks all blocks once until nothing changes. Returns false if a block needs too many visits. */
 static bool run_round(struct as_bases *b, uint32_t *queue, uint8_t *visits, bool *waits)
 {
     const struct assay_program *p = b->program;
@@ -108,7 +108,7 @@ static bool run_round(struct as_bases *b, uint32_t *queue, uint8_t *visits, bool
     return true;
 }
 
-/* Finds the words of the frame that the code takes the address of. */
+/* Finds the words of the frame with an address that the code takes. */
 static void find_escaped(struct as_bases *b)
 {
     b->escaped_b = INT64_MAX;
@@ -130,7 +130,7 @@ static void find_escaped(struct as_bases *b)
             if (at->base == AS_BASE_SP &&
                 as_base_frame_offset(b, at->address, AS_BASE_BP, 0, &offset_b) &&
                 offset_b < AS_BASE_ALIGNED_MOST)
-                b->escaped_b = INT64_MIN; /* somewhere in an aligned frame */
+                b->escaped_b = INT64_MIN; /* the address is somewhere in an aligned frame */
             continue;
         }
         b->escaped_b = offset_b < b->escaped_b ? offset_b : b->escaped_b;
@@ -160,7 +160,8 @@ static int make_tables(struct as_bases *b)
     return as_base_places_list(b);
 }
 
-/* 0, NOMEM; `*good` false: it was given up. */
+/* Runs rounds until no root turns into a pointer. Sets `*good` to false if a limit ended the
+ * analysis. Returns 0 or ASSAY_ERR_NOMEM. */
 static int run_rounds(struct as_bases *b, bool *good)
 {
     const struct assay_body *body = &b->program->body[b->body];
@@ -184,9 +185,10 @@ static int run_rounds(struct as_bases *b, bool *good)
     return 0;
 }
 
-/* ---- Door ------------------------------------------------------------------------------------ */
+/* ---- Interface ------------------------------------------------------------------------------- */
 
-/* The instructions of a body stand together, but for cold parts. */
+/* Finds the range of instructions of the body. They are adjacent except for cold parts. Returns
+ * false if the body has none or exceeds a limit. */
 static bool list_insns(struct as_bases *b)
 {
     const struct assay_program *p = b->program;
@@ -254,10 +256,11 @@ void as_bases_free(struct as_bases **bases)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* "this->u" reads as "u" in the source; "this" alone does not name an array. NULL: no name. */
+/* Returns a name as the source has it, or NULL if there is none. "this->u" is "u" in the source;
+ * "this" alone does not name an array. */
 static const char *plain_text(const char *text)
 {
-    if (strncmp(text, "__", 2) == 0) /* of a macro */
+    if (strncmp(text, "__", 2) == 0) /* a name from a macro */
         return NULL;
     if (strncmp(text, "this", 4) != 0)
         return text;
@@ -274,7 +277,8 @@ static uint32_t depth_of(const struct as_bases *b, const struct as_base_object *
     return object->scope == ASSAY_NONE ? 0 : 1 + b->variables.scope[object->scope].depth;
 }
 
-/* The innermost visible variable of the tags; NULL: none, or two of one scope. */
+/* Returns the innermost visible variable of the tags. Returns NULL if there is none, or if two have
+ * the same scope. */
 static const struct as_base_object *choose_object(const struct as_bases *b,
                                                   const struct as_base_value *value, uint64_t pc)
 {
@@ -310,7 +314,7 @@ bool as_bases_name(const struct as_bases *bases, uint32_t insn, unsigned operand
         assay_insn_memory(&p->code, &p->code.insn[insn], memory) <= (int)operand)
         return false;
     struct as_base_state state = bases->in[block];
-    struct as_bases *b = (struct as_bases *)bases; /* no new objects: all were seen */
+    struct as_bases *b = (struct as_bases *)bases; /* this walk makes no new objects */
     run_block(b, block, insn, &state);
     struct as_base_step s = {b, &state, block, insn, &p->code.insn[insn], NULL};
     s.form = as_form_of(s.at);

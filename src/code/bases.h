@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of what memory operands touch: the variable of the source through which the address of an
- * operand was formed. Proved by the code and by DWARF's places of variables, or not said.
+ * Names the variable of the source that a memory operand accesses. The code and the DWARF storage
+ * of variables prove each name; without a proof there is no name.
  */
 #ifndef AS_CODE_BASES_H
 #define AS_CODE_BASES_H
@@ -9,26 +9,27 @@
 #include "object/variables.h"
 #include <assay/code.h>
 
-struct as_bases; /* the bases of one body; borrows the program; read-only */
+struct as_bases; /* bases of one body; they borrow the program and are read-only */
 
 /*
- * Follows pointers through the instructions of a body. `*out` becomes NULL if the body has no
- * variables, or too much code; as_bases_free releases it. Errors: NOMEM.
+ * Follows pointers through the instructions of a body. Sets `*out` to NULL if the body has no
+ * variables or too much code. The caller frees `*out` with as_bases_free. Returns 0 or
+ * ASSAY_ERR_NOMEM.
  */
 int as_bases_new(const struct assay_program *program, uint32_t body, struct as_bases **out,
                  struct assay_error *err);
-void as_bases_free(struct as_bases **bases); /* nulls the pointer; NULL is fine */
+void as_bases_free(struct as_bases **bases); /* sets the pointer to NULL; accepts NULL */
 
 enum { AS_BASE_TEXT_B = 256 };
 
 struct as_base_name {
     char text[AS_BASE_TEXT_B]; /* "a", "grid%u", "g->u", "rows[]" */
-    struct as_type_ref type;   /* of the variable; of a pointer what it points to */
-    bool through;              /* it is a pointer: more than one of `type` may follow */
+    struct as_type_ref type;   /* type of the variable; for a pointer, type of its target */
+    bool through; /* the variable is a pointer: several elements of `type` may follow */
 };
 
-/* The variable that memory operand `operand` (of assay_insn_memory) of an instruction of the body
- * belongs to; false: none is proved. */
+/* Finds the variable that memory operand `operand` (of assay_insn_memory) of instruction `insn`
+ * accesses. `insn` is an index into the program's code. Returns false if no variable is proved. */
 bool as_bases_name(const struct as_bases *bases, uint32_t insn, unsigned operand,
                    struct as_base_name *out);
 

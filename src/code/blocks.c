@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the marks and edges of a walked body to its blocks: a block runs from a leader to the next
- * leader, an end, or the end of its region. The way on into the next block is an edge too.
+ * Makes blocks from the marks and edges of a walked body. A block runs from a leader to the next
+ * leader, an end, or the end of its region. Control that continues in the next block is an edge
+ * too.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static uint8_t block_bits(const struct as_walk *walk, uint16_t first, uint16_t l
     return (uint8_t)bits;
 }
 
-/* The block that begins at `leader`; returns the position after it. */
+/* Makes the block that begins at `leader`. Returns the position after the block. */
 static uint32_t make_block(const struct as_walk *walk, uint32_t leader, size_t first_insn,
                            struct as_flow_block *out)
 {
@@ -74,7 +75,7 @@ static int copy_callees(const struct as_walk *walk, struct as_arena *arena, stru
     return 0;
 }
 
-/* All blocks, by position; returns how many simply go on into the next. */
+/* Makes all blocks by position. Returns how many of them continue in the next block. */
 static uint32_t make_blocks(struct as_walk *walk, struct as_flow *out)
 {
     const uint16_t *mark = walk->mark.at;
@@ -97,7 +98,8 @@ static uint32_t make_blocks(struct as_walk *walk, struct as_flow *out)
     return falls;
 }
 
-/* By kind, then by block: two edges mostly, but tables have thousands. */
+/* Sorts the edges of a block by kind, then by block. Insertion sort is faster for the usual two
+ * edges; jump tables have thousands. */
 static void order_edges(struct as_flow_edge *at, uint32_t n)
 {
     if (n > 16) {

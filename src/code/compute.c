@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What one instruction computes, symbolically: copies, sums, differences, products with constants,
- * addresses. Everything else makes a new atom, whose inputs are kept when it is computed from
- * general registers alone.
+ * Computes the symbolic results of one instruction: copies, sums, differences, products with
+ * constants, addresses. Every other result is a new atom. The atom keeps its inputs if it depends
+ * on general registers alone.
  */
 #include "code/evaluate.h"
 
 #include <string.h>
 
-/* The instruction at hand. */
+/* The current instruction. */
 struct insn_work {
     struct as_evaluation *e;
     const struct assay_insn *insn;
@@ -16,7 +16,7 @@ struct insn_work {
     const struct assay_effects *effects;
     size_t index; /* into the program's code */
     uint32_t step;
-    uint8_t slot; /* location of its explicit memory operand or UINT8_MAX */
+    uint8_t slot; /* location of its explicit memory operand, or UINT8_MAX */
     struct as_value address;
 };
 
@@ -30,7 +30,7 @@ static bool named(const struct insn_work *w, const char *mnemonic)
     return strcmp(w->form->mnemonic, mnemonic) == 0;
 }
 
-/* Sum of base, index and displacement; a vector index or a segment base is an atom of its own. */
+/* Returns the sum of base, index and displacement. A vector index or a segment base is an atom. */
 static struct as_value form_address(struct as_evaluation *e, uint8_t base, uint8_t index,
                                     uint8_t scale, uint8_t segment, int64_t disp)
 {
@@ -74,7 +74,7 @@ static void form_accesses(struct insn_work *w)
     }
 }
 
-/* Value of operand `i`, 32 or 64 bits wide; false when it is nothing of the kind. */
+/* Sets `out` to the value of operand `i` of 32 or 64 bits. Returns false for other operands. */
 static bool operand_value(struct insn_work *w, unsigned i, struct as_value *out)
 {
     const struct assay_operand *o = &w->form->operand[i];
@@ -171,7 +171,8 @@ static bool logic_value(struct insn_work *w, struct as_value *out)
     return false;
 }
 
-/* Value of the first operand after the instruction; false when it is not a sum we know. */
+/* Sets `out` to the value of the first operand after the instruction. Returns false if it is not a
+ * known sum. */
 static bool result_value(struct insn_work *w, struct as_value *out)
 {
     struct as_value count;
@@ -211,13 +212,13 @@ static bool result_value(struct insn_work *w, struct as_value *out)
     }
 }
 
-/* A new atom for a register or slot the instruction writes. */
+/* Returns a new atom for a register or slot that the instruction writes. */
 static struct as_value unknown_value(struct insn_work *w)
 {
     struct as_symbols *s = &w->e->symbols;
     const struct assay_regset *read = &w->effects->read;
     bool memory = w->insn->bits & ASSAY_INSN_MEM || w->form->memories;
-    /* All but the instruction pointer. */
+    /* Registers other than general ones, without the instruction pointer. */
     uint64_t others =
         read->word[0] >> AS_GPRS | (read->word[1] & ~((uint64_t)1 << (ASSAY_REG_IP - 64)));
     unsigned c = w->form->insn_class;
@@ -231,7 +232,8 @@ static struct as_value unknown_value(struct insn_work *w)
     return v;
 }
 
-/* push, pop, call and return move rsp by what they access. */
+/* Sets `by` to the change of rsp by push, pop or call. Returns false for other instructions. A call
+ * leaves rsp unchanged after its return. */
 static bool moves_stack(const struct insn_work *w, int64_t *by)
 {
     *by = 0;
@@ -249,7 +251,8 @@ static bool moves_stack(const struct insn_work *w, int64_t *by)
     }
 }
 
-/* A store to a slot that is not of the slot's width leaves something else there. */
+/* Returns true if a store has the width of the slot. Other stores leave an unknown value in the
+ * slot. */
 static bool fills_slot(const struct insn_work *w, uint8_t location)
 {
     return w->form->operands && w->form->operand[0].kind == ASSAY_OPERAND_MEM &&

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Forward constant propagation over the general registers: lea of an address, mov of an immediate,
- * copies; every other write and every call makes the registers vary. Code that only a jump not yet
- * understood can reach says nothing: once the jump is resolved, the next round checks the answer.
- * Source: Kildall, "A unified approach to global program optimization", POPL 1973.
+ * Propagates constants forward over the general registers. Sources of constants are lea of an
+ * address, mov of an immediate, and copies. Every other write, and every call, makes its registers
+ * varying. Code behind an unresolved jump is unreached and contributes nothing. Once the jump is
+ * resolved, the next round checks the result. Source: Kildall, "A unified approach to global
+ * program optimization", POPL 1973.
  */
 #include "code/constants.h"
 
@@ -60,7 +61,7 @@ static void step(struct as_constants_block *state, const struct assay_insn *insn
     vary(state, (unsigned)(effects.written.word[0] & 0xffff));
 }
 
-/* Meets `from` into `into`; true when that changes it. */
+/* Merges `from` into `into`. Returns true if this changes `into`. */
 static bool merge_constants(struct as_constants_block *into, const struct as_constants_block *from)
 {
     unsigned varying = into->varying | from->varying;

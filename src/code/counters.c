@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Registers that count the iterations of a loop, and the bound that ends it. Both come from the
- * instruction that sets the flags of an exit's branch.
+ * Finds registers that count the iterations of a loop, and the bound that ends the loop. Both are
+ * operands of the instruction that sets the flags of an exit branch.
  */
 #include "code/counters.h"
 
@@ -40,7 +40,7 @@ static bool leaves(const struct counter_work *w, const struct assay_block *b)
     return false;
 }
 
-/* General registers that an instruction reads for their values, not as parts of an address. */
+/* Returns the general registers that an instruction reads as values, not as parts of an address. */
 static uint32_t read_values(const struct assay_insn *insn)
 {
     const struct assay_form *form = as_form_of(insn);
@@ -54,8 +54,8 @@ static uint32_t read_values(const struct assay_insn *insn)
     return read;
 }
 
-/* The instruction that sets the flags for the branch at the end of a block; NULL: none. A branch
- * that reads a register itself (jrcxz, loop) is its own. */
+/* Returns the instruction that sets the flags for the branch at the end of a block. Returns NULL if
+ * there is none. A branch that reads a register itself (jrcxz, loop) is its own test. */
 static const struct assay_insn *test_of(const struct counter_work *w, uint32_t block)
 {
     const struct as_iteration_view *view = w->steps->view;
@@ -85,7 +85,8 @@ static const struct assay_insn *test_of(const struct counter_work *w, uint32_t b
 
 /* ---- Limits ---------------------------------------------------------------------------------- */
 
-/* One side of a comparison: a general register of 4 or 8 bytes, or a constant. */
+/* Reads one side of a comparison: a general register of 4 or 8 bytes, or a constant. Returns false
+ * for other operands. */
 static bool side_of(const struct assay_insn *insn, const struct assay_operand *operand,
                     uint8_t *reg, int64_t *constant)
 {
@@ -100,7 +101,8 @@ static bool side_of(const struct assay_insn *insn, const struct assay_operand *o
     return true;
 }
 
-/* Reads a comparison of two sides: `cmp a, b`, or a result and 0. */
+/* Reads the two sides of a comparison: `cmp a, b`, or a result and 0. Returns false for other
+ * instructions. */
 static bool compared(const struct assay_insn *insn, uint8_t reg[2], int64_t constant[2])
 {
     const struct assay_form *form = as_form_of(insn);
@@ -123,7 +125,8 @@ static bool compared(const struct assay_insn *insn, uint8_t reg[2], int64_t cons
     return strcmp(form->mnemonic, "cmp") == 0;
 }
 
-/* The counter may stand on either side; the other one must stay. */
+/* Returns the limit of the loop, all zero if there is none. The counter may be on either side; the
+ * other side must stay the same. */
 static struct assay_loop_limit limit_of(const struct counter_work *w, const struct assay_insn *insn)
 {
     uint8_t reg[2];

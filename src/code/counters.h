@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers that count the iterations of a loop, and the bound that ends it. */
+/* Finds registers that count the iterations of a loop, and the bound that ends the loop. */
 #ifndef AS_CODE_COUNTERS_H
 #define AS_CODE_COUNTERS_H
 
@@ -7,7 +7,7 @@
 
 #include "code/evaluate.h"
 
-/* Sets the inductions and the limit of `out`. 0 or ASSAY_ERR_NOMEM. */
+/* Sets the inductions and the limit of `out`. Returns 0 or ASSAY_ERR_NOMEM. */
 int as_counters_find(const struct assay_program *program, uint32_t loop,
                      const struct as_steps *steps, const struct as_evaluation *e,
                      struct assay_streams *out);

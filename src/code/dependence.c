@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Data dependences of one way through a loop: reaching definitions for registers and flags,
- * symbolic addresses for memory, put together in one order.
+ * Finds data dependences of one path of a loop. Registers and flags come from reaching definitions,
+ * memory from symbolic addresses. The result has one order.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { INSERTION_MOST = 16 };
 
-/* The order of the dependences of one instruction, as a number. */
+/* Returns a number that orders the dependences of one instruction. */
 static uint64_t rank_of(const struct assay_dependence *d)
 {
     return (uint64_t)d->from << 32 | (uint32_t)d->kind << 24 | (uint32_t)d->what << 16 |
@@ -25,7 +25,7 @@ static int compare_dependences(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Most instructions have two or three. */
+/* Sorts by insertion, because most instructions have two or three dependences. */
 static void insert_all(struct assay_dependence *at, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
@@ -38,8 +38,8 @@ static void insert_all(struct assay_dependence *at, size_t n)
     }
 }
 
-/* Orders the dependences of one instruction, from `first` on; an operand that two memory accesses
- * of it share is kept once. */
+/* Sorts the dependences of one instruction, from index `first` on. Two accesses of the instruction
+ * that share an operand make one dependence. */
 static void order(as_dependence_vec *v, size_t first)
 {
     if (v->n - first < 2)
@@ -62,7 +62,7 @@ static int collect(const struct as_steps *steps, struct as_reach *reach, struct 
                    as_dependence_vec *out)
 {
     const struct as_iteration_view *view = steps->view;
-    AS_TRY(as_vec_reserve(out, 2 * (size_t)steps->n)); /* 1.8 an instruction in libopenblas */
+    AS_TRY(as_vec_reserve(out, 2 * (size_t)steps->n)); /* libopenblas: 1.8 per instruction */
     for (uint32_t i = 0; i < view->n; i++) {
         AS_TRY(as_reach_enter(reach, i));
         for (uint32_t step = view->start[i]; step < view->start[i + 1]; step++) {

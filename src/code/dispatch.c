@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops of an interpreter that are none of its source. With computed gotos (or where the compiler
- * copied the jump of a switch to the end of each case) every instruction of the interpreted program
- * ends in a jump by the same table, so that any leads to any: what looks like hundreds of loops one
- * in another, in the order in which they happened to be walked, is one. Such a loop is told by its
- * jumps: one by the same table stands in it and another one in the loop around it, so that it is
- * entered wherever it goes on; or it has all of them, with several entries, and they lead to the
- * header of the loop around it, too.
+ * Merges loops of an interpreter that its source does not have. With computed gotos, every
+ * instruction of the interpreted program ends in a jump by the same table. The same holds if the
+ * compiler copies the jump of a switch to the end of each case. So each case can lead to each other
+ * case. The search finds hundreds of nested loops in an arbitrary order where the source has one.
+ *
+ * One of two signs marks such a loop. First, two jumps use the same table: one is in the loop, one
+ * in the loop around it. Second, the loop has all the jumps and several entries. In this case the
+ * jumps also lead to the header of the loop around it.
  */
 #include <string.h>
 
@@ -16,8 +17,7 @@
 
 struct table_jumps {
     const struct as_flow *flow;
-    struct as_sort_key
-        *jump; /* blocks that end in jumps by a table, those with the same together */
+    struct as_sort_key *jump; /* blocks that end in a jump by a table, sorted by table */
     size_t n;
 };
 
@@ -29,7 +29,8 @@ static bool ends_in_table(const struct as_flow *flow, const struct as_flow_block
     return block->edges > 1;
 }
 
-/* Jumps by the same table have the same targets, in its order. */
+/* Returns a hash of the targets. Jumps by the same table have the same targets in
+ * the same order. */
 static uint64_t hash_targets(const struct as_flow *flow, const struct as_flow_block *block)
 {
     uint64_t hash = block->edges;
@@ -38,9 +39,9 @@ static uint64_t hash_targets(const struct as_flow *flow, const struct as_flow_bl
     return hash;
 }
 
-struct merging {     /* per loop */
-    uint32_t *count; /* jumps of the group at hand in it */
-    uint32_t *stays; /* itself, or the one that it becomes part of */
+struct merging {     /* Arrays by loop. */
+    uint32_t *count; /* jumps of the current group in the loop */
+    uint32_t *stays; /* the loop itself, or the loop that it becomes part of */
     bool *gone;
 };
 
@@ -53,7 +54,8 @@ static bool leads_to(const struct as_flow *flow, uint32_t jump, uint32_t target)
     return false;
 }
 
-/* Each jump of the group counts in the loops around it; true where some are gone. */
+/* Counts the jumps of the group in the loops around them and merges loops. Returns true if a loop
+ * is gone. */
 static bool merge_group(const struct table_jumps *t, size_t first, size_t end, struct as_nest *nest,
                         struct merging *m)
 {
@@ -63,7 +65,7 @@ static bool merge_group(const struct table_jumps *t, size_t first, size_t end, s
     for (size_t i = first; i < end; i++)
         if (nest->loop_of[t->jump[i].at] != ASSAY_NONE)
             count[nest->loop_of[t->jump[i].at]]++;
-    for (uint32_t l = nest->loops; l-- > 0;) /* inner loops stand behind outer ones */
+    for (uint32_t l = nest->loops; l-- > 0;) /* inner loops come after outer ones */
         if (nest->loop[l].parent != ASSAY_NONE)
             count[nest->loop[l].parent] += count[l];
     for (uint32_t l = 0; l < nest->loops; l++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The address registers of an operand at the edge that enters its inner loop. The loop around it is
- * in some iteration. This iteration may load a number (an index) and multiply it by the size of a
- * record: then an entry of the inner loop goes through that record.
+ * Finds the record size behind the address of an operand, at the edge that enters its inner loop.
+ * An iteration of the outer loop may load an index and multiply it by the size of a record. Each
+ * entry of the inner loop then walks through one record.
  */
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ static bool has_load(const struct as_symbols *s, uint32_t atom, unsigned depth)
     return false;
 }
 
-/* The largest factor of a loaded number in the value; 0: none. */
+/* Returns the largest factor of a loaded number in the value, or 0 if there is none. */
 static int64_t loaded_factor(struct as_symbols *s, struct as_value value)
 {
     const struct as_value whole = as_symbol_canonical(s, value);
@@ -41,7 +41,7 @@ static int64_t loaded_factor(struct as_symbols *s, struct as_value value)
     return factor;
 }
 
-/* The node of the header of `loop`, as an index of the view; ASSAY_NONE: not in it. */
+/* Returns the view index of the header of `loop`, or ASSAY_NONE if the view does not have it. */
 static uint32_t header_of(const struct as_iteration_view *view, uint32_t loop)
 {
     const struct as_iteration *it = view->iteration;
@@ -52,7 +52,7 @@ static uint32_t header_of(const struct as_iteration_view *view, uint32_t loop)
     return ASSAY_NONE;
 }
 
-/* The largest factor of a register over all edges that enter at `header`. */
+/* Returns the largest factor of a register over all edges that enter at `header`. */
 static int64_t factor_at(struct as_evaluation *e, uint32_t header, uint8_t reg)
 {
     const struct as_iteration_view *view = e->steps->view;

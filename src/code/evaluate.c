@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Symbolic execution of one iteration, block by block in the order of the view. Where ways meet and
- * disagree, and where an inner loop begins that writes a location, the location gets a new atom.
- * Steps are found afterwards, from what each location holds at the end compared with the start.
+ * Executes one iteration symbolically, block by block in the order of the view. A location gets a
+ * new atom in two cases: merging paths disagree, or an inner loop begins that writes the location.
+ * Steps are found afterwards by comparing each location at the end with its start.
  */
 #include "code/evaluate.h"
 
@@ -12,7 +12,8 @@
 
 /* ---- Inner loops ------------------------------------------------------------------------- */
 
-/* Tree over the nodes: entry n + u is what node u writes, entry i what entries 2i and 2i + 1 do. */
+/* Builds a tree over the nodes. Entry n + u has the locations that node u writes. Entry i has the
+ * union of entries 2i and 2i + 1. */
 static int make_writes(struct as_evaluation *e)
 {
     const struct as_iteration *it = e->steps->view->iteration;
@@ -44,7 +45,8 @@ static uint64_t writes_between(const struct as_evaluation *e, uint32_t first, ui
     return writes;
 }
 
-/* Locations that may have changed when control comes to the node from inside its own cycle. */
+/* Returns the locations that may have changed if control reaches the node from inside its own
+ * cycle. */
 static uint64_t changed_inside(const struct as_evaluation *e, uint32_t node)
 {
     const struct as_iteration *it = e->steps->view->iteration;
@@ -53,13 +55,13 @@ static uint64_t changed_inside(const struct as_evaluation *e, uint32_t node)
         return 0;
     if (loop != ASSAY_NONE && loop != it->loop &&
         it->program->loop[loop].bits & ASSAY_LOOP_IRREDUCIBLE)
-        return writes_between(e, 0, it->nodes - 1); /* it may begin anywhere */
+        return writes_between(e, 0, it->nodes - 1); /* an irreducible loop may begin anywhere */
     return it->retreat[node] == ASSAY_NONE ? 0 : writes_between(e, node, it->retreat[node]);
 }
 
 /* ---- Walk -------------------------------------------------------------------------------- */
 
-/* Locations that differ get a new atom, once each: `met` has those that have theirs. */
+/* Gives a new atom to each location that differs. `met` has the locations that already have one. */
 static void merge_symbol_values(struct as_evaluation *e, struct as_value *into,
                                 const struct as_value *from, uint64_t *met)
 {
@@ -118,7 +120,7 @@ static struct as_atom *live_atom(const struct as_evaluation *e, unsigned locatio
     return &e->symbols.atom.at[e->symbols.term.at[e->live[location].term].atom[0]];
 }
 
-/* One location whose step is not known yet: true when it is now. */
+/* Finds the step of one location. Returns true if the step became known by this call. */
 static bool find_step(struct as_evaluation *e, unsigned location)
 {
     struct as_symbols *s = &e->symbols;
@@ -134,7 +136,8 @@ static bool find_step(struct as_evaluation *e, unsigned location)
     }
     if (s->failed || !as_symbol_step(s, end.term, &step))
         return false;
-    /* It ends as something that changes by `step`: so it began as that, one step ago. */
+    /* The location ends as a value that changes by `step`. So it began as this value one step
+     * earlier. */
     end.constant = (int64_t)((uint64_t)end.constant - (uint64_t)step);
     struct as_atom *atom = live_atom(e, location);
     atom->alias = end;
@@ -154,7 +157,7 @@ static void find_steps(struct as_evaluation *e)
     }
 }
 
-/* Locations that change by something that never changes. */
+/* Marks locations as steady if their change per iteration never changes. */
 static void find_steady(struct as_evaluation *e)
 {
     struct as_symbols *s = &e->symbols;
@@ -167,7 +170,7 @@ static void find_steady(struct as_evaluation *e)
     as_symbol_settle(s, !e->stores);
 }
 
-/* True when the address has the atom as a part. */
+/* Returns true if the address has the atom as a part with factor 1. */
 static bool has_atom(const struct as_symbols *s, struct as_value address, uint32_t atom)
 {
     const struct as_term *t = &s->term.at[address.term];
@@ -178,7 +181,7 @@ static bool has_atom(const struct as_symbols *s, struct as_value address, uint32
     return false;
 }
 
-/* True when the address has a part that points into the frame. */
+/* Returns true if the address has a part that points into the frame. */
 static bool in_frame(const struct as_evaluation *e, const struct as_access *a, uint32_t sp_atom)
 {
     const struct as_symbols *s = &e->symbols;
@@ -255,13 +258,13 @@ void as_evaluate_fini(struct as_evaluation *e)
 
 /* ---- Origin ------------------------------------------------------------------------------ */
 
-/* Registers and slots that hold something computed from what the loop loaded. */
+/* Registers and slots with values that depend on data loaded in the loop. */
 struct loaded {
     struct assay_regset reg;
     uint64_t location; /* slots */
 };
 
-/* Moves `l` past one step; `*at` is the next access. */
+/* Updates `l` by one step. `*at` is the index of the next access. */
 static void pass_step(struct as_evaluation *e, uint32_t step, size_t *at, struct loaded *l)
 {
     const struct assay_effects *f = &e->steps->effects[step];
@@ -295,7 +298,7 @@ int as_evaluate_origin(struct as_evaluation *e)
     struct loaded start = {{{0, 0}}, 0};
     if (!out)
         return ASSAY_ERR_NOMEM;
-    /* Sets only grow from round to round; what is carried is mostly known after the second. */
+    /* Sets only grow from round to round. The second round mostly has all carried values. */
     for (bool more = true; more;) {
         size_t at = 0;
         struct loaded end = start;

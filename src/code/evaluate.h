@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Symbolic execution of one iteration: what registers and slots of the function's frame hold, how
- * they change from one iteration to the next, and the address of each memory operand.
+ * Executes one iteration symbolically. The result has the values of registers and frame slots and
+ * their change per iteration. It also has the address of each memory operand.
  *
- * Taken for granted: the callee-saved registers survive a call, nobody but its own instructions
- * writes a slot of the frame that is addressed directly (a call may), 32-bit arithmetic does not
- * wrap. Registers that an inner loop changes are unknown behind it until they are set again.
+ * The analysis assumes three facts. Callee-saved registers survive a call. Only instructions of the
+ * function itself, or a call, write a frame slot that is addressed directly. 32-bit arithmetic does
+ * not wrap. Registers that an inner loop changes are unknown after this loop until an instruction
+ * sets them.
  */
 #ifndef AS_CODE_EVALUATE_H
 #define AS_CODE_EVALUATE_H
@@ -24,22 +25,22 @@ enum {
 /* A memory operand that is read or written. */
 struct as_access {
     struct assay_memory memory;
-    struct as_value address; /* aliases replaced */
-    int64_t step;            /* of the address per iteration, when `known` */
+    struct as_value address; /* with aliases replaced */
+    int64_t step;            /* bytes that the address advances per iteration; valid if `known` */
     uint32_t at;             /* step of the instruction */
-    uint8_t operand;         /* number among assay_insn_memory */
-    uint8_t location;        /* of the slot, or UINT8_MAX */
+    uint8_t operand;         /* operand number of assay_insn_memory */
+    uint8_t location;        /* location of the slot, or UINT8_MAX */
     bool known;
-    bool steady;   /* not known, but the same in every iteration */
+    bool steady;   /* the step is unknown, but the same in every iteration */
     bool gathered; /* the index is a vector */
-    bool image;    /* the constant is an address of the file */
-    bool frame;    /* in the function's frame */
-    bool indirect; /* an address register holds what comes from memory (as_evaluate_origin) */
+    bool image;    /* the constant of the address is relative to the load address of the file */
+    bool frame;    /* the operand is in the function's frame */
+    bool indirect; /* an address register holds a loaded value (as_evaluate_origin sets it) */
 };
 
 typedef AS_VEC(struct as_access) as_access_vec;
 
-/* Word of the frame that instructions address directly. */
+/* A word of the frame that instructions address directly. */
 struct as_slot {
     int32_t disp;
     uint32_t width_b;
@@ -51,40 +52,42 @@ struct as_evaluation {
     struct as_symbols symbols;
     as_access_vec access; /* in the order of the steps */
     struct as_slot slot[AS_SLOTS_MOST];
-    uint32_t locations; /* general registers, then slots */
-    uint8_t frame;      /* register that the slots are based on, or ASSAY_REG_NONE */
+    uint32_t locations; /* number of general registers and slots */
+    uint8_t frame;      /* base register of the slots, or ASSAY_REG_NONE */
     bool bp_is_frame;   /* rbp is the frame pointer of this function */
-    bool stores;        /* something writes memory that is no slot, or calls */
-    struct as_value live[AS_LOCATIONS_MOST]; /* at the start of an iteration: an atom each */
-    struct as_value end[AS_LOCATIONS_MOST];  /* at its end */
-    struct as_value image;                   /* where the file is loaded */
-    struct as_value segment[2];              /* bases of fs and gs */
-    struct as_value *out;                    /* per block of the view and location */
+    bool stores;        /* the loop has a call, or writes memory outside of slots */
+    struct as_value
+        live[AS_LOCATIONS_MOST];            /* values at the start of an iteration, one atom each */
+    struct as_value end[AS_LOCATIONS_MOST]; /* values at the end of the iteration */
+    struct as_value image;                  /* load address of the file */
+    struct as_value segment[2];             /* bases of fs and gs */
+    struct as_value *out; /* values at the end of each block of the view, by location */
     struct as_value *now;
-    uint64_t *writes; /* tree over the nodes of the iteration: locations written; or NULL */
+    uint64_t *writes; /* tree of the locations that the nodes write, or NULL */
 };
 
-/* `e`: all zero, or of an evaluation before, whose memory is used again. 0 or ASSAY_ERR_NOMEM; in
- * both cases as_evaluate_fini releases. */
+/* Evaluates the steps. `e` is all zero or holds an earlier evaluation; the function uses its memory
+ * again. Returns 0 or ASSAY_ERR_NOMEM; the caller calls as_evaluate_fini in both cases. */
 int as_evaluate(struct as_evaluation *e, const struct as_steps *steps, struct as_arena *arena);
 void as_evaluate_fini(struct as_evaluation *e);
 
-/* Sets `indirect` of all accesses; 0 or ASSAY_ERR_NOMEM. */
+/* Sets `indirect` of all accesses. Returns 0 or ASSAY_ERR_NOMEM. */
 int as_evaluate_origin(struct as_evaluation *e);
 
-/* Step of a location per iteration; false when it does not change by a constant. */
+/* Sets `step` to the change of a location per iteration. Returns false if the change is not a
+ * constant. */
 bool as_evaluate_step(const struct as_evaluation *e, unsigned location, int64_t *step);
 
-/* Finds the slots of the frame and the register they are based on (frame.c). 0 or NOMEM. */
+/* Finds the slots of the frame and their base register (frame.c). Returns 0 or ASSAY_ERR_NOMEM. */
 int as_frame_find(struct as_evaluation *e);
-/* Location of the slot that `memory` lies in, or UINT8_MAX. */
+/* Returns the location of the slot that `memory` accesses, or UINT8_MAX. */
 uint8_t as_frame_location(const struct as_evaluation *e, const struct assay_memory *memory);
-/* Locations that an instruction writes, with the slots; bit = location. */
+/* Returns the locations that an instruction writes, slots included; bit n is location n. */
 uint64_t as_frame_writes(const struct as_evaluation *e, const struct assay_insn *insn,
                          const struct assay_effects *effects);
 
-/* What one instruction computes (compute.c): forms the addresses of its operands, then moves `now`
- * past it. */
+/* Computes the addresses of the operands of one instruction, then updates `now` with its results
+ * (compute.c). */
 void as_compute(struct as_evaluation *e, uint32_t step);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recursive traversal of one body from its entries: it follows branches, jump tables, landing pads
- * and the way on after calls that return, so that data and padding in code are no instructions.
- * What nothing reaches but is no padding is walked last and marked.
+ * Traverses one body recursively from its entries. The walk follows branches, jump tables, landing
+ * pads and the code after calls that return. So data and padding inside code do not count as
+ * instructions. Unreached code other than padding is walked last and gets a mark.
  */
 #include "code/flow.h"
 
@@ -17,8 +17,9 @@ static const struct assay_insn *insn_at(const struct as_walk *walk, uint32_t pos
 }
 
 /*
- * Position of the instruction at `address`, to which the one at `from` leads. A jump over a lock
- * prefix lands one byte inside an instruction: that counts as a jump to it.
+ * Returns the position of the instruction at `address`, a target of the instruction at `from`. A
+ * jump over a lock prefix leads one byte into an instruction; it counts as a jump to this
+ * instruction. Returns AS_NO_POSITION if no instruction of the body starts there.
  */
 static uint32_t position_from(const struct as_walk *walk, uint64_t address, size_t from)
 {
@@ -45,7 +46,7 @@ static uint32_t position_of(const struct as_walk *walk, uint64_t address)
     return position_from(walk, address, SIZE_MAX);
 }
 
-/* Position after `position` in the same run of code, or none at the end of its region. */
+/* Returns the position of the adjacent next instruction; AS_NO_POSITION at the end of a region. */
 static uint32_t next_position(const struct as_walk *walk, uint32_t position)
 {
     if (position + 1 >= walk->positions)
@@ -62,7 +63,7 @@ static bool is_padding(const struct assay_form *form)
            form->insn_class == ASSAY_CLASS_INVALID;
 }
 
-/* Nothing but padding follows in the region: no compiler lets control run on into the next. */
+/* Returns true if only padding follows in the region; control does not run on into the next one. */
 static bool runs_out(const struct as_walk *walk, uint32_t position)
 {
     while ((position = next_position(walk, position)) != AS_NO_POSITION) {
@@ -96,7 +97,7 @@ static int add_edge(struct as_walk *walk, uint32_t from, uint32_t to, uint8_t ki
     return make_leader(walk, to, stack, kind == ASSAY_EDGE_LANDING ? AS_MARK_PAD : 0);
 }
 
-/* Control leaves the body for `target`. */
+/* Records that control leaves the body for `target`. */
 static int leave_to(struct as_walk *walk, uint64_t target)
 {
     uint32_t region = as_region_at(walk->b, target);
@@ -114,7 +115,8 @@ static int fall_to_next(struct as_walk *walk, uint32_t position, const struct as
     if (next != AS_NO_POSITION)
         return add_edge(walk, position, next, ASSAY_EDGE_FALL, stack);
     const struct assay_insn *insn = insn_at(walk, position);
-    uint32_t other = position_of(walk, insn->address + insn->length); /* another region of it */
+    /* The next instruction may be in another region of the body. */
+    uint32_t other = position_of(walk, insn->address + insn->length);
     if (other != AS_NO_POSITION)
         return add_edge(walk, position, other, ASSAY_EDGE_FALL, stack);
     walk->mark.at[position] |= AS_MARK_TAILCALL;
@@ -130,7 +132,7 @@ static int jump_to(struct as_walk *walk, uint32_t position, uint64_t target, uin
     uint32_t region = as_region_at(walk->b, target);
     bool inside = region != ASSAY_NONE &&
                   walk->b->region.at[region].body == (uint32_t)(walk->body - walk->b->body.at);
-    if (inside) { /* into the middle of an instruction */
+    if (inside) { /* the target is inside an instruction */
         walk->mark.at[position] |= AS_MARK_UNRESOLVED;
         walk->may_return = true;
         return 0;
@@ -149,7 +151,7 @@ static const struct as_landing *landing_at(const struct as_walk *walk, uint64_t 
     return at < walk->landing.n && landing[at].start <= address ? &landing[at] : NULL;
 }
 
-/* Whether the call at `position` is known not to return; notes the body it calls. */
+/* Sets `noreturn` if the call is known never to return. Appends the called body to `callee`. */
 static int call_noreturn(struct as_walk *walk, const struct assay_insn *insn, bool *noreturn)
 {
     uint64_t target;
@@ -170,7 +172,7 @@ static int call_noreturn(struct as_walk *walk, const struct assay_insn *insn, bo
     return walk->dead ? 0 : as_vec_push(&walk->callee, body);
 }
 
-/* A call into the middle of the same body (a retpoline does that) enters it there. */
+/* Makes an entry at the target of a call into the middle of the same body, as in a retpoline. */
 static int enter_own(struct as_walk *walk, const struct assay_insn *insn)
 {
     const struct as_stack at_entry = {0, AS_STACK_UNKNOWN};
@@ -181,7 +183,7 @@ static int enter_own(struct as_walk *walk, const struct assay_insn *insn)
     return make_leader(walk, to, &at_entry, AS_MARK_ROOT);
 }
 
-/* `*goes_on`: the walk goes on after the call at `position`. */
+/* Walks a call. Sets `*goes_on` if the walk continues in the same block after the call. */
 static int walk_call(struct as_walk *walk, uint32_t position, const struct as_stack *stack,
                      bool *goes_on)
 {
@@ -209,7 +211,7 @@ static int walk_call(struct as_walk *walk, uint32_t position, const struct as_st
 
 /* ---- Indirect jumps ---------------------------------------------------------------------- */
 
-/* All labels of the body that are taken as values: where a computed goto may go (GNU C). */
+/* Adds an edge to each label that is used as a value (computed goto). Sets `*any` if any exists. */
 static int jump_to_labels(struct as_walk *walk, uint32_t position, const struct as_stack *stack,
                           bool *any)
 {
@@ -233,7 +235,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The stack pointer is given back just before: the end of a body whose depth is not known. */
+/* Returns true if one of the three instructions before restores the stack pointer (body end). */
 static bool restores_stack(const struct as_walk *walk, uint32_t position)
 {
     size_t insn = as_walk_insn(walk, position);
@@ -253,9 +255,9 @@ static bool is_stub(const struct as_walk *walk)
 }
 
 /*
- * The frame is gone and no index chooses the target: a tail call through a pointer. An index into
- * what is no constant address counts as one only once the constants of the body are known. What
- * the head of a linkage table leaves on the stack is for the loader.
+ * Returns true for a tail call through a pointer: the frame is gone and no index chooses the
+ * target. An index with an unknown base counts as a pointer only once the constants of the body are
+ * known. The head of a linkage table leaves words on the stack for the loader.
  */
 static bool is_tail_call(const struct as_walk *walk, uint32_t position,
                          const struct as_stack *stack)
@@ -300,7 +302,8 @@ static int walk_indirect(struct as_walk *walk, uint32_t position, const struct a
 
 /* ---- The walk ---------------------------------------------------------------------------- */
 
-/* One instruction that may end the run; true when the walk goes on behind it. */
+/* Walks one instruction that may end the run. Sets `*goes_on` if the walk continues after it.
+ * Returns 0 or ASSAY_ERR_NOMEM. */
 static int walk_insn(struct as_walk *walk, uint32_t position, struct as_stack *stack, bool *goes_on)
 {
     const struct assay_insn *insn = insn_at(walk, position);
@@ -336,8 +339,7 @@ static int walk_insn(struct as_walk *walk, uint32_t position, struct as_stack *s
     }
 }
 
-/* Passes what neither ends a run nor was reached before, as far as one region goes. Returns where.
- */
+/* Marks the instructions of a straight run as reached. Returns the position at its end. */
 static uint32_t walk_straight(struct as_walk *walk, uint32_t position, struct as_stack *stack)
 {
     const struct as_walk_span *span = &walk->span.at[walk->span.n - 1];
@@ -407,8 +409,9 @@ static int walk_second_entries(struct as_walk *walk)
 }
 
 /*
- * Whether code that its body does not reach is reached all the same: the second half of a PLT
- * entry, through the table until it is bound; a label taken as a value, by another body's table.
+ * Returns true if unreached code of the body is reached in another way. The second half of a PLT
+ * entry is reached through the table until the entry is bound. A label that is used as a value may
+ * be reached by another body's table.
  */
 static bool is_reached_otherwise(const struct as_walk *walk, uint64_t address)
 {
@@ -416,7 +419,7 @@ static bool is_reached_otherwise(const struct as_walk *walk, uint64_t address)
     return is_stub(walk) || (i < walk->b->label.n && walk->b->label.at[i] == address);
 }
 
-/* Code that nothing was seen to reach: behind unresolved jumps, or dead. */
+/* Walks code that no known path reaches: code behind unresolved jumps, or dead code. */
 static int walk_rest(struct as_walk *walk)
 {
     const struct as_stack unknown = {AS_STACK_UNKNOWN, AS_STACK_UNKNOWN};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loop nesting forest after Havlak (1997), on preorder numbers: nodes are visited from the last to
- * the first, each loop collapses into its header. An edge that enters a loop beside its header is
- * not handed from loop to loop, which takes edges times depth, but waits for the lowest common
- * ancestor of its ends, the first header in whose search both can be (Ramalingam, "Identifying
- * loops in almost linear time", ACM TOPLAS 21(2), 1999).
+ * Builds the loop nesting forest after Havlak (1997) on preorder numbers. Nodes are visited from
+ * the last to the first, and each loop collapses into its header. An edge that enters a loop beside
+ * its header waits for the lowest common ancestor of its ends. This is the first header with a
+ * search that can find both ends. Passing such an edge from loop to loop would take edges times
+ * depth. Source: Ramalingam, "Identifying loops in almost linear time", ACM TOPLAS 21(2), 1999.
  */
 #include "code/graph.h"
 
@@ -15,7 +15,8 @@
 #include "base/vec.h"
 #include "code/order.h"
 
-/* An edge, in the list of its common ancestor and then in that of what its target became. */
+/* An edge. It is in the list of its common ancestor first. Later it is in the list of the node that
+ * its target collapsed into. */
 struct side {
     uint32_t from, to, next;
 };
@@ -24,16 +25,22 @@ struct side {
 struct forest {
     struct as_graph_order order;
     struct as_graph back;
-    uint32_t *header;    /* header of the innermost loop strictly around it, or NONE */
-    uint32_t *collapsed; /* union-find: the header it was collapsed into, or itself */
+    /* Header of the innermost loop strictly around the node, or AS_GRAPH_NONE. */
+    uint32_t *header;
+    /* Union-find: the header that the node collapsed into, or the node itself. */
+    uint32_t *collapsed;
     bool *is_header;
     bool *irreducible;
-    uint32_t *stamp;          /* last header in whose search it was seen */
-    AS_VEC(uint32_t) body;    /* of the loop at hand, as worklist */
-    uint32_t *beyond;         /* of an irreducible loop: one around it, all between are too */
-    AS_VEC(struct side) side; /* edges between nodes of which neither is above the other */
-    uint32_t *waiting;        /* per ancestor: first such edge or NONE */
-    uint32_t *extra;          /* per node: first such edge into what it stands for, or NONE */
+    uint32_t *stamp;       /* last header with a search that found the node */
+    AS_VEC(uint32_t) body; /* nodes of the current loop, also the worklist */
+    /* Per irreducible loop: a loop around it, with only irreducible loops between, or
+     * AS_GRAPH_NONE. */
+    uint32_t *beyond;
+    AS_VEC(struct side) side; /* edges between nodes without an ancestor relation */
+    uint32_t *waiting;        /* per ancestor: first waiting edge, or AS_GRAPH_NONE */
+    /* Per node: first such edge into the node or into nodes that collapsed into it, or
+     * AS_GRAPH_NONE. */
+    uint32_t *extra;
 };
 
 static uint32_t find_collapsed(uint32_t *collapsed, uint32_t v)
@@ -45,7 +52,7 @@ static uint32_t find_collapsed(uint32_t *collapsed, uint32_t v)
     return v;
 }
 
-/* True when `w` is an ancestor of `v` in the depth-first tree (or `v` itself). */
+/* Returns true if `w` is an ancestor of `v` in the depth-first tree, or `v` itself. */
 static bool is_ancestor(const struct forest *f, uint32_t w, uint32_t v)
 {
     return w <= v && v <= f->order.last[f->order.by_pre[w]];
@@ -59,7 +66,8 @@ static int add_to_body(struct forest *f, uint32_t w, uint32_t v)
     return as_vec_push(&f->body, v);
 }
 
-/* Entering edges of body node `x`, which is not `w`: that of the tree, and those that waited. */
+/* Adds the sources of the edges into body node `x` to the body: the tree edge and the edges that
+ * waited. `x` is not `w`. */
 static int grow_from(struct forest *f, uint32_t w, uint32_t x)
 {
     AS_TRY(add_to_body(f, w, find_collapsed(f->collapsed, f->order.parent[x])));
@@ -68,13 +76,15 @@ static int grow_from(struct forest *f, uint32_t w, uint32_t x)
     return 0;
 }
 
-/* The next loop outwards from loop `l`, or one beyond it that all are irreducible up to. */
+/* Returns the next loop outside of loop `l`, or one further out with only irreducible loops
+ * between. */
 static uint32_t outwards(const struct forest *f, uint32_t l)
 {
     return f->beyond[l] != AS_GRAPH_NONE ? f->beyond[l] : f->header[l];
 }
 
-/* An edge to `to` from outside all loops found around it by now enters each beside its header. */
+/* Marks all loops found around `to` as irreducible: an edge from outside enters each beside its
+ * header. */
 static void mark_entered(struct forest *f, uint32_t to)
 {
     uint32_t l = f->header[to];
@@ -88,7 +98,7 @@ static void mark_entered(struct forest *f, uint32_t to)
     }
 }
 
-/* Edges whose ends first come together at `w`. */
+/* Handles edges with the lowest common ancestor `w`. */
 static void end_waiting(struct forest *f, uint32_t w)
 {
     for (uint32_t e = f->waiting[w], next; e != AS_GRAPH_NONE; e = next) {
@@ -145,13 +155,14 @@ static int forest_init(struct forest *f, const struct as_graph *back,
 }
 
 /*
- * Lists the edges that neither are of the tree nor go back in it with the lowest common ancestor of
- * their ends (Tarjan's, on line): when the source is left, the target was left before, and the
- * lowest node above the target that was not left yet is above both.
+ * Lists edges that are neither tree edges nor back edges. The lists are by the lowest common
+ * ancestor of the edge's ends (Tarjan's on-line algorithm). When the search leaves the source, it
+ * has left the target before. So the lowest ancestor of the target that the search has not left is
+ * also an ancestor of the source.
  */
 static int find_side_edges(struct forest *f, const struct as_graph *graph)
 {
-    uint32_t *top = f->collapsed; /* lent: union-find too, and given back as it was */
+    uint32_t *top = f->collapsed; /* borrowed as a second union-find; restored at the end */
     for (uint32_t i = 0; i < f->order.reached; i++) {
         const uint32_t node = f->order.by_post[i], from = f->order.pre[node];
         for (uint32_t e = graph->first[node]; e < graph->first[node + 1]; e++) {
@@ -176,7 +187,7 @@ static int forest_result(const struct forest *f, const struct as_graph *graph,
     uint32_t loops = 0;
     for (uint32_t v = 0; v < n; v++)
         loops += f->is_header[v];
-    uint32_t *number = as_arena_array(arena, uint32_t, n); /* of a header's loop */
+    uint32_t *number = as_arena_array(arena, uint32_t, n); /* loop number of a header */
     out->header = as_arena_array(arena, uint32_t, loops);
     out->parent = as_arena_array(arena, uint32_t, loops);
     out->irreducible = as_arena_array(arena, bool, loops);
@@ -185,7 +196,7 @@ static int forest_result(const struct forest *f, const struct as_graph *graph,
         return ASSAY_ERR_NOMEM;
     memset(out->loop_of, 0xff, sizeof *out->loop_of * graph->nodes);
     out->loops = 0;
-    /* A header's own header has a smaller preorder number: its loop is numbered already. */
+    /* A header's own header has a smaller preorder number, so its loop has a number already. */
     for (uint32_t v = 0; v < n; v++) {
         uint32_t around = f->header[v] == AS_GRAPH_NONE ? AS_GRAPH_NONE : number[f->header[v]];
         if (f->is_header[v]) {

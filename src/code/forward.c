@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stores that feed loads. Addresses with the same term differ by a constant; with step k per
- * iteration the store of d iterations ago stands d * k lower. So stores are sorted by their place
- * within the step (address modulo k) and by how many steps they are ahead: what a load may read is
- * a short run of that order, and the work per load does not grow with the number of stores.
+ * Finds stores that feed loads. Addresses with the same term differ by a constant. With a step of k
+ * per iteration, the store of d iterations ago is d * k bytes lower. So stores are sorted by
+ * address modulo k, then by the number of steps they are ahead. The stores that a load may read are
+ * a short run in this order. So the work per load does not grow with the number of stores.
  */
 #include "code/forward.h"
 
@@ -16,8 +16,8 @@
 enum { SEARCH_MOST = 256, RUN_MOST = 4, CANDIDATES_MOST = 64, WIDTH_MOST = 64 };
 
 struct as_store {
-    int64_t place; /* address modulo |step|; the address itself when the step is 0 or unknown */
-    int64_t ahead; /* address divided by |step|, rounded down; else 0 */
+    int64_t place; /* address modulo |step|; the address itself if the step is 0 or unknown */
+    int64_t ahead; /* address divided by |step|, rounded down; 0 if the step is 0 or unknown */
     uint32_t term;
     uint32_t at; /* step */
     uint32_t width_b;
@@ -26,18 +26,19 @@ struct as_store {
     bool frame;
 };
 
-/* A store as the load sees it: how long ago, and where relative to the load's first byte. */
+/* A store from the view of a load: its age in iterations, and its offset from the load's first
+ * byte. */
 struct candidate {
     const struct as_store *store;
     int64_t from_b;
     uint32_t distance;
-    bool called; /* a call lies between */
+    bool called; /* a call is between store and load */
 };
 
 struct load {
     const struct as_access *access;
     uint32_t block;
-    int64_t stride; /* |step|, 0 when unknown */
+    int64_t stride; /* |step|; 0 if unknown */
     int64_t sign;
     struct candidate candidate[CANDIDATES_MOST];
     uint32_t n;
@@ -126,7 +127,7 @@ static int count_calls(struct as_forward *f)
     return 0;
 }
 
-/* A node is on every path exactly when no edge passes over it in the order of the nodes. */
+/* Finds the nodes that are on every path: those that no edge skips in the order of the nodes. */
 static int find_always(struct as_forward *f)
 {
     const struct as_iteration_view *view = f->e->steps->view;
@@ -170,8 +171,8 @@ int as_forward_init(struct as_forward *f, const struct as_evaluation *e, struct 
 
 /* ---- Order in time ----------------------------------------------------------------------- */
 
-/* True when some way inside the iteration leads from one block of the view to the other; a search
- * that grows too long gives up and says no. */
+/* Returns true if a path inside the iteration leads from one block of the view to another. A search
+ * that becomes too long returns false. */
 static bool reaches_block(struct as_forward *f, uint32_t from, uint32_t to)
 {
     const struct as_iteration_view *view = f->e->steps->view;
@@ -194,7 +195,7 @@ static bool reaches_block(struct as_forward *f, uint32_t from, uint32_t to)
     return false;
 }
 
-/* True when every way to the block of the load leads over the block of the store. */
+/* Returns true if every path to block `b` of the view passes block `a`. */
 static bool dominates(const struct as_forward *f, uint32_t a, uint32_t b)
 {
     const struct as_iteration_view *view = f->e->steps->view;
@@ -210,7 +211,7 @@ static bool dominates(const struct as_forward *f, uint32_t a, uint32_t b)
     return false;
 }
 
-/* A call between store and load may have written what the load reads. */
+/* Returns true if a call between store and load may have written the bytes that the load reads. */
 static bool call_between(const struct as_forward *f, const struct load *l,
                          const struct candidate *c)
 {
@@ -234,7 +235,8 @@ static void add_candidate(struct as_forward *f, struct load *l, const struct as_
     struct candidate c = {.store = s, .from_b = from_b, .distance = distance};
     if (l->n == CANDIDATES_MOST || from_b + s->width_b <= 0)
         return;
-    /* Few callees write the caller's frame: there it is likely, elsewhere nothing is known. */
+    /* Few callees write the caller's frame, so frame words probably survive a call. Other memory
+     * may change. */
     c.called = call_between(f, l, &c);
     if (c.called && !l->access->frame)
         return;
@@ -244,13 +246,13 @@ static void add_candidate(struct as_forward *f, struct load *l, const struct as_
     l->candidate[l->n++] = c;
 }
 
-/* First store not before (term, place, ahead, at) in the order of the stores. */
+/* Returns the index of the first store not before `key` in the order of the stores. */
 static uint32_t first_store(const struct as_forward *f, const struct as_store *key)
 {
     return as_first_not(k, f->n, compare_stores(&f->store[k], key) < 0);
 }
 
-/* Stores at one address, [first, end): the last ones before step `before`. */
+/* Adds the last stores before step `before` among the stores [first, end) at one address. */
 static void add_last_stores(struct as_forward *f, struct load *l, uint32_t first, uint32_t end,
                             uint32_t before, uint32_t distance, int64_t from_b)
 {
@@ -261,7 +263,7 @@ static void add_last_stores(struct as_forward *f, struct load *l, uint32_t first
         add_candidate(f, l, &f->store[i], distance, from_b);
 }
 
-/* End of the stores with the same term, place and ahead as the one at `i`. */
+/* Returns the end of the stores with the same term, place and ahead as store `i`. */
 static uint32_t run_end(const struct as_forward *f, uint32_t i)
 {
     struct as_store key = f->store[i];
@@ -269,7 +271,7 @@ static uint32_t run_end(const struct as_forward *f, uint32_t i)
     return first_store(f, &key);
 }
 
-/* Stores of one place whose bytes, some iterations ago, were at `address`. */
+/* Adds stores of one place with bytes that were at `address` some iterations ago. */
 static void add_stores_at_address(struct as_forward *f, struct load *l, uint32_t term,
                                   int64_t place, int64_t address)
 {
@@ -291,7 +293,7 @@ static void add_stores_at_address(struct as_forward *f, struct load *l, uint32_t
     }
 }
 
-/* Stores with places in [low, high] of the load's term. */
+/* Adds stores of the load's term with places in [low, high]. */
 static void add_stores_of_places(struct as_forward *f, struct load *l, int64_t low, int64_t high)
 {
     uint32_t term = l->access->address.term;
@@ -350,7 +352,7 @@ static uint64_t bits(int64_t from, int64_t to)
     return high & ~(((uint64_t)1 << from) - 1);
 }
 
-/* True when the store is made whenever the load is, as long ago as the candidate says. */
+/* Returns true if the store happens whenever the load happens, at the candidate's distance. */
 static bool certain(const struct as_forward *f, const struct load *l, const struct candidate *c)
 {
     if (c->store->maybe)
@@ -395,7 +397,7 @@ int as_forward_step(struct as_forward *f, uint32_t step, as_dependence_vec *out)
         const struct as_access *a = &f->e->access.at[f->next];
         while (a->at >= view->start[f->block + 1])
             f->block++;
-        /* Far from the limits of the numbers, where no address is. */
+        /* Skips values near the limits of the integers; no real address is there. */
         if (!(a->memory.access & ASSAY_ACCESS_READ) || !usable(f, a) ||
             llabs(a->address.constant / 2) > INT64_MAX / 4 ||
             (a->known && llabs(a->step / 2) > INT64_MAX / 4))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Slots: words of the function's frame that a loop addresses directly (base register plus
- * constant), as spilled registers and the variables of unoptimised code are. Words that overlap
- * others in another way than at the same start are left out, so a slot is written only under its
- * own address.
+ * Finds slots: words of the function's frame that a loop addresses directly (base register plus
+ * constant). Examples are spilled registers and variables of unoptimised code. Words that overlap a
+ * word with another start are left out. So only instructions with the slot's own address write a
+ * slot.
  */
 #include "code/evaluate.h"
 
@@ -15,7 +15,7 @@
 
 enum { PROLOGUE_INSNS = 16 };
 
-/* True when the function sets rbp from rsp where it begins. */
+/* Returns true if the function sets rbp from rsp at its start. */
 static bool sets_frame_pointer(const struct assay_program *program, uint32_t loop)
 {
     const struct assay_body *body = &program->body[program->loop[loop].body];
@@ -37,7 +37,8 @@ static bool is_call(const struct assay_insn *insn)
     return as_form_of(insn)->insn_class == ASSAY_CLASS_CALL;
 }
 
-/* Blocks whose effects matter: those of the view, and all when there are inner loops. */
+/* Returns true if the effects of a block matter: blocks of the view, or all blocks if there are
+ * inner loops. */
 static bool counts(const struct as_iteration_view *view, uint32_t node)
 {
     return view->iteration->has_inner || view->index[node] != ASSAY_NONE;
@@ -45,7 +46,7 @@ static bool counts(const struct as_iteration_view *view, uint32_t node)
 
 typedef AS_VEC(struct as_slot) slot_vec;
 
-/* Words based on `frame` in one block; 0 or NOMEM. */
+/* Lists the words based on register `frame` in one block. Returns 0 or ASSAY_ERR_NOMEM. */
 static int list_words(const struct assay_program *program, uint32_t block, unsigned frame,
                       slot_vec *out)
 {
@@ -69,7 +70,7 @@ static int compare_slots(const void *a, const void *b)
     return x->disp < y->disp ? -1 : x->disp > y->disp;
 }
 
-/* One slot per start, as wide as its widest access; those that reach into others fall away. */
+/* Makes one slot per start, as wide as its widest access. Words that overlap others are dropped. */
 static void choose(struct as_evaluation *e, slot_vec *words)
 {
     size_t n = 0;
@@ -125,8 +126,8 @@ static int list_loop_words(const struct as_iteration_view *view, unsigned frame,
     return 0;
 }
 
-/* A function with a frame pointer may address its frame by the stack pointer all the same: gcc does
- * where it aligns the stack. A loop that does both has slots by the frame pointer alone. */
+/* A function with a frame pointer may also address its frame by the stack pointer: gcc does so if
+ * it aligns the stack. A loop that uses both gets slots of the frame pointer alone. */
 int as_frame_find(struct as_evaluation *e)
 {
     const struct as_iteration_view *view = e->steps->view;

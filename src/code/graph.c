@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Depth-first order, reversal and dominators. The loop nesting forest stands in forest.c.
+ * Computes depth-first order, reversal and dominators. forest.c computes the loop nesting forest.
  */
 #include "code/graph.h"
 
@@ -21,7 +21,7 @@ int as_graph_reverse(const struct as_graph *graph, struct as_arena *arena, struc
         first[graph->to[e] + 2]++;
     for (uint32_t v = 2; v < n + 2; v++)
         first[v] += first[v - 1];
-    /* first[v + 1] is the fill mark of v; after filling it is the start of v + 1. */
+    /* first[v + 1] is the fill position of v; after filling it is the start of v + 1. */
     for (uint32_t v = 0; v < n; v++) {
         for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++)
             to[first[graph->to[e] + 1]++] = v;
@@ -80,12 +80,13 @@ int as_graph_order(const struct as_graph *graph, uint32_t entry, struct as_arena
 
 struct semi_nca {
     uint32_t *ancestor; /* tree parent, shortened by compression */
-    uint32_t *label;    /* vertex of least semidominator on the compressed path */
+    uint32_t *label;    /* vertex with the lowest semidominator on the compressed path */
     uint32_t *semi;
     uint32_t *path;
 };
 
-/* Vertex of least semidominator on the path from `v` up to the last linked vertex `from`. */
+/* Returns the vertex with the lowest semidominator on the path from `v` up to the last linked
+ * vertex `from`. */
 static uint32_t least_semidominator(struct semi_nca *s, uint32_t v, uint32_t from)
 {
     uint32_t depth = 0;
@@ -132,7 +133,7 @@ int as_graph_dominate(const struct as_graph *back, const struct as_graph_order *
         }
         s.semi[w] = least;
     }
-    /* The dominator is the nearest common ancestor of tree parent and semidominator. */
+    /* The dominator is the nearest common ancestor of the tree parent and the semidominator. */
     uint32_t *dominator = s.path;
     memset(idom, 0xff, sizeof *idom * back->nodes);
     dominator[0] = 0;
@@ -156,7 +157,8 @@ int as_graph_dominators(const struct as_graph *graph, uint32_t entry, struct as_
     return as_graph_dominate(&back, &order, arena, idom);
 }
 
-/* `graph` with one more node, the virtual exit, behind all nodes that end. */
+/* Makes a copy of `graph` with one more node, the virtual exit, after all nodes
+ * without successors. */
 static int add_exit(const struct as_graph *graph, uint32_t ends, struct as_arena *arena,
                     struct as_graph *out)
 {
@@ -181,7 +183,7 @@ static int add_exit(const struct as_graph *graph, uint32_t ends, struct as_arena
 int as_graph_post_dominate(const struct as_graph *graph, const struct as_graph *back,
                            struct as_arena *arena, uint32_t *ipdom)
 {
-    /* Dominators of the reversed graph, from the virtual exit before all nodes that end. */
+    /* Finds dominators of the reversed graph from the virtual exit. */
     uint32_t n = graph->nodes;
     uint32_t ends = 0;
     for (uint32_t v = 0; v < n; v++)

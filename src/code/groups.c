@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Binary loops of one source loop: they end within two lines of each other in the same file at the
- * same place of inlining, work at the same places of the source, and none stands in another. The
- * one that does most per iteration is the main loop; where control may come from it to another,
- * that one is a tail; the other way round, a peel; neither way, a version chosen at run time.
- * Source: Djoudi et al., "MAQAO: modular assembler quality analyzer and optimizer for Itanium 2",
- * 2005, and the CQA paper (rule of the last line and the distance of two).
+ * Groups the binary loops of one source loop. They end within two lines of each other in the same
+ * file, with the same inlining. They work at the same places of the source, and none is inside
+ * another. The main loop does the most work per iteration. A loop is a tail if control may reach it
+ * from the main loop. It is a peel if control may go the other way. Otherwise it is a version
+ * chosen at run time. Source: Djoudi et al., "MAQAO: modular assembler quality analyzer and
+ * optimizer for Itanium 2", 2005. The CQA paper has the rule of the last line and the distance of
+ * two.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +15,10 @@
 #include "code/source.h"
 
 #define LAST_LINES_APART 2
-#define WINDOW           64   /* loops that end there looked at for one group */
-#define VISITED_MOST     4096 /* blocks of one search; beyond it, the order of the code counts */
+#define WINDOW           64   /* number of candidates for one group */
+#define VISITED_MOST     4096 /* blocks of one search; beyond it, the order of the code decides */
 
-/* ---- Who belongs together ---------------------------------------------------------------- */
+/* ---- Membership -------------------------------------------------------------------------- */
 
 static bool is_inside(const struct assay_program *program, uint32_t loop, uint32_t outer)
 {
@@ -37,8 +38,8 @@ static uint32_t apart(uint32_t a, uint32_t b)
 }
 
 /*
- * A macro has one place for all its loops: copies of one of them are told by one doing the other's
- * work several times over.
+ * Returns true if one loop does the other's work several times. A macro has one place for all its
+ * loops, so only this shows copies of one loop.
  */
 static bool is_copy(const struct as_loop_work *a, const struct as_loop_work *b)
 {
@@ -50,8 +51,8 @@ static bool is_copy(const struct as_loop_work *a, const struct as_loop_work *b)
 }
 
 /*
- * Whether a good part of the smaller one's work has places of the other. Copies of one loop may
- * count some of their code to other columns; different loops have no place in common.
+ * Returns true if the loops share at least a third of the smaller one's places. Copies of one loop
+ * may give other columns to some of their code. Different loops have no common place.
  */
 static bool share_places(const struct as_source *s, const struct as_loop_work *a,
                          const struct as_loop_work *b)
@@ -76,9 +77,9 @@ static const struct assay_source_range *lines_of(const struct as_source *s, uint
     return &s->ranges->at[s->program->loop[loop].source];
 }
 
-/* How many times as much `more` does as `less`; 0: not a whole number. Stores and operations agree
- * where there are both; loads tell only where there is neither (vectors put together load in
- * several ways). */
+/* Returns how many times the work of `less` the loop `more` does; 0 if the ratio is not a whole
+ * number. Stores and operations must agree if both exist. Loads decide only if both are missing,
+ * because vector code combines loads in several ways. */
 static uint32_t times_the_work(const struct as_loop_work *more, const struct as_loop_work *less)
 {
     const uint32_t stores = less->stores_b ? more->stores_b / less->stores_b : 0;
@@ -91,9 +92,9 @@ static uint32_t times_the_work(const struct as_loop_work *more, const struct as_
     return less->stores_b || less->flops || more->loads_b == less->loads_b * times ? times : 0;
 }
 
-/* Compilers give a vector that stands for several accesses of the source one place for all of them,
- * which may be none of theirs: then the same lines and a multiple of the work tell. Not so of two
- * loops with one place each, as those of one macro. */
+/* Returns true if the loops have the same lines and one does a multiple of the other's work.
+ * Compilers give one place to a vector that combines several source accesses; this may be a new
+ * place. The rule does not hold for two loops with one place each, as in a macro. */
 static bool is_merged_copy(const struct as_source *s, uint32_t a, uint32_t b)
 {
     const struct as_loop_work *x = as_source_work(s, a), *y = as_source_work(s, b);
@@ -149,7 +150,7 @@ static int make_order(const struct as_source *s, struct group_search *search)
                           &search->order);
 }
 
-/* Place of a block in a topological order of the graph without its retreating edges. */
+/* Returns the rank of a block in a topological order of the graph without its retreating edges. */
 static uint32_t rank_of(const struct group_search *search, uint32_t block)
 {
     uint32_t post = search->order.post[block];
@@ -157,8 +158,8 @@ static uint32_t rank_of(const struct group_search *search, uint32_t block)
 }
 
 /*
- * Whether control may come from the header of loop `a` to that of `b` without going back in any
- * loop. Only blocks that stand between the two in topological order are looked at.
+ * Returns true if control may go from one loop's header to the other's without a back edge. The
+ * search visits only blocks between the two in topological order.
  */
 static bool reaches_header(const struct as_source *s, uint32_t a, uint32_t b,
                            struct group_search *search)
@@ -192,7 +193,8 @@ static bool reaches_header(const struct as_source *s, uint32_t a, uint32_t b,
 
 /* ---- Roles ------------------------------------------------------------------------------- */
 
-/* More work per iteration: operations, then bytes, then the width of the vectors. */
+/* Returns true if `a` does more work per iteration than `b`: operations, then bytes, then vector
+ * width. */
 static bool does_more(const struct as_loop_work *a, const struct as_loop_work *b)
 {
     if (a->all_flops != b->all_flops)
@@ -222,8 +224,8 @@ static uint32_t choose_best_member(const struct as_source *s, const struct group
 }
 
 /*
- * Roles of the members before and after the best of them; those that stand on no way with it are
- * versions, with peels and tails of their own.
+ * Gives the best member the role main, and members before and after it the roles peel and tail.
+ * Members on no path with it are versions, with peels and tails of their own.
  */
 static void assign_roles(const struct as_source *s, struct group_members *m,
                          struct group_search *search)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Strides that the code does not name, as sums of registers that the loop never writes. The
- * leading dimension of a matrix is one: the code loads it before the loop. A sample anywhere in the
- * loop has the value of such a register.
+ * Finds strides that the code does not contain as constants: sums of registers that the loop never
+ * writes. The leading dimension of a matrix is an example: code before the loop loads it. A sample
+ * anywhere in the loop has the value of such a register.
  */
 #include "code/held.h"
 
@@ -29,7 +29,8 @@ static bool add_register(struct assay_held_stride *out, unsigned reg, int64_t fa
     return true;
 }
 
-/* Adds `factor` times a value that never changes. False: registers do not hold all of it. */
+/* Adds `factor` times a value that never changes. Returns false if registers do
+ * not hold all of it. */
 static bool add_fixed(const struct as_evaluation *e, struct as_value value, int64_t factor,
                       struct assay_held_stride *out)
 {
@@ -45,7 +46,7 @@ static bool add_fixed(const struct as_evaluation *e, struct as_value value, int6
     return true;
 }
 
-/* Adds the change of a location within an iteration. */
+/* Adds `factor` times the change of a location per iteration. Returns false as add_fixed(). */
 static bool add_location(struct as_evaluation *e, unsigned location, int64_t factor,
                          struct assay_held_stride *out)
 {
@@ -53,7 +54,8 @@ static bool add_location(struct as_evaluation *e, unsigned location, int64_t fac
     return !e->symbols.failed && add_fixed(e, by, factor, out);
 }
 
-/* Adds the step of a product: one factor never changes, the other steps by a constant. */
+/* Adds the step of a product with one fixed factor and one that steps by a constant. Returns false
+ * if the product is another one, or as add_fixed(). */
 static bool add_product(const struct as_evaluation *e, const struct as_atom *atom, int64_t factor,
                         struct assay_held_stride *out)
 {
@@ -91,7 +93,8 @@ bool as_held_find(struct as_evaluation *e, const struct as_access *access,
 
 /* ---- Bases ----------------------------------------------------------------------------------- */
 
-/* The steps of the address but for one part, which a register brings. */
+/* Sets `step` to the step of the address without one unknown part with factor 1. Returns false if
+ * the number of unknown parts is not one. */
 static bool step_of_rest(const struct as_evaluation *e, const struct as_access *access,
                          int64_t *step)
 {
@@ -116,14 +119,14 @@ static unsigned writes_of(const struct as_evaluation *e, unsigned reg)
     return writes;
 }
 
-/* True for a register that steps by a constant, at any place in the iteration. */
+/* Returns true if the register steps by a constant with at most one write per iteration. */
 static bool is_counter(const struct as_evaluation *e, unsigned reg)
 {
     int64_t step;
     return reg < AS_GPRS && writes_of(e, reg) <= 1 && as_evaluate_step(e, reg, &step);
 }
 
-/* The register of the address that brings the unknown part; NONE: not known. */
+/* Returns the register of the address that holds its unknown part, or ASSAY_REG_NONE. */
 static unsigned unknown_register(const struct as_evaluation *e, const struct assay_memory *memory)
 {
     const bool has_index = memory->index != ASSAY_REG_NONE;
@@ -150,8 +153,8 @@ static bool writes_any(const struct as_evaluation *e, uint32_t step, const uint8
     return any;
 }
 
-/* Addresses of the first and the last step of the block of `at` between which nothing changes the
- * registers. */
+/* Finds the first and the last step in the block of `at` between which nothing changes the
+ * registers. Sets their addresses. */
 static void window_of(const struct as_evaluation *e, uint32_t at, const uint8_t *reg, unsigned n,
                       uint64_t *first_address, uint64_t *last_address)
 {

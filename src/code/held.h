@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strides that registers hold, and strides behind a base that registers hold. */
+/* Finds strides that registers hold, and bases of strided accesses that registers hold. */
 #ifndef AS_CODE_HELD_H
 #define AS_CODE_HELD_H
 
@@ -7,25 +7,27 @@
 
 #include "code/evaluate.h"
 
-/* The stride of a steady access as a sum of registers; false, and `out->n` is 0: it is none. */
+/* Describes the stride of a steady access as a sum of registers. Returns false and sets `out->n` to
+ * 0 if it is not such a sum. */
 bool as_held_find(struct as_evaluation *e, const struct as_access *access,
                   struct assay_held_stride *out);
 
-/* The stride of an access if one register holds one value; false, and `out->reg` is NONE: the rest
- * of the address has no known step. */
+/* Finds the stride of an access with one unknown part in one register. Returns false and sets
+ * `out->reg` to ASSAY_REG_NONE if the rest of the address has no known step. */
 bool as_based_find(const struct as_evaluation *e, const struct as_access *access,
                    struct assay_based_stride *out);
 
-/* From the instruction at `first` to that at `last`, all of one block, nothing changes a register
- * of the address. */
+/* Sets `first` and `last` to the addresses of two instructions in one block. No instruction between
+ * them changes a register of the address of `access`. */
 void as_held_window(const struct as_evaluation *e, const struct as_access *access, uint64_t *first,
                     uint64_t *last);
 
-/* True if a sample anywhere in the loop has the address of a walking access, or of an iteration
- * beside. One register of the address steps, once in an iteration. */
+/* Returns true if a sample anywhere in the loop can stand for a sample at the access: its registers
+ * give the address of this iteration or an adjacent one. At most one instruction of the loop may
+ * change these registers. */
 bool as_held_nearby(const struct as_evaluation *e, const struct as_access *access);
 
-/* True when no instruction of the loop, or of a loop inside it, writes the register. */
+/* Returns true if no instruction of the loop or of its inner loops writes the register. */
 bool as_held_stays(const struct as_evaluation *e, unsigned reg);
 
 #endif

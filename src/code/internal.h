@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of this room share while a program is analysed: regions (contiguous code with one
- * start), their instructions, and the flow of one body before it goes into the tables.
+ * Declares the data that the files of this room share during the analysis of a program. A region is
+ * contiguous code with one start. A flow has the blocks of one body before they go into the tables.
  *
- * Order of work: regions -> sweep (decode) -> split (call targets in gaps) -> scan (who jumps and
- * refers where) -> join (parts to bodies, outlined bodies to parents) -> flow (blocks and edges, in
- * rounds until no further body turns out not to return) -> nest (dominators, loops) -> tables.
+ * Order of work: regions; sweep (decode); split (call targets in gaps); scan (jumps and
+ * references); join (parts to bodies, outlined bodies to parents); flow (blocks and edges); nest
+ * (dominators, loops); tables. The flow step repeats until a round finds no further body that never
+ * returns.
  */
 #ifndef AS_CODE_INTERNAL_H
 #define AS_CODE_INTERNAL_H
@@ -18,42 +19,44 @@
 #include "base/vec.h"
 #include "isa/form.h"
 
-/* Contiguous code that starts in one place: a function, a cold part, a PLT entry, or a gap. */
+/* Contiguous code with one start: a function, a cold part, a PLT entry, or a gap. */
 struct as_region {
     uint64_t start, end;
-    size_t first_insn; /* into the sweep; insns that start in [start, end) */
+    size_t first_insn; /* index into the sweep; the instructions start in [start, end) */
     uint32_t insns;
     uint32_t function; /* index into the object's functions or ASSAY_NONE */
-    uint32_t body;     /* body it belongs to, ASSAY_NONE for gaps */
-    uint32_t owner;    /* region that heads the body: itself, or that of a part */
-    uint64_t lsda;     /* of its unwind range, 0 = none */
+    uint32_t body;     /* body that holds the region; ASSAY_NONE for gaps */
+    uint32_t owner;    /* region that heads the body: the region itself, or the owner of a part */
+    uint64_t lsda;     /* address of the exception table of its unwind range; 0 = none */
     uint8_t origin;    /* assay_function_origin */
-    bool is_gap;       /* bytes between functions: padding or data, unless something calls it */
-    bool is_part;      /* named as a part (.cold) */
-    bool is_called;    /* by a direct call or the loader, or code takes its address */
-    bool is_pointed;   /* its address stands in data: a function, or an entry of a jump table */
+    bool is_gap;       /* bytes between functions: padding or data, unless a call leads there */
+    bool is_part;      /* its symbol names a part (.cold) */
+    bool is_called;    /* a direct call or the loader calls it, or code takes its address */
+    bool is_pointed;   /* data holds its address: a function, or an entry of a jump table */
 };
 
 /*
- * Instructions of a run of regions that may lead to other code or name a constant address, noted
- * while their records are in the cache: few of all, and all that split and scan look at.
+ * Instructions of a run of regions that may lead to other code or contain a constant address. The
+ * sweep notes them while their records are in the cache. They are few, and only they matter to
+ * split and scan.
  */
 struct as_code_notes {
     uint64_t start, end;   /* addresses of the regions */
-    AS_VEC(uint32_t) insn; /* into the sweep, ascending */
+    AS_VEC(uint32_t) insn; /* indices into the sweep, ascending */
 };
 
-/* Direct transfer of control from one region into another, or inside a part's candidates. */
+/* A direct jump, or an edge to a landing pad, from one region into another. */
 struct as_crossing {
     uint32_t from, to; /* regions */
     uint64_t target;
     bool conditional;
 };
 
-/* A constant address in code that is the start of a region: a function whose address is taken. */
+/* A constant address in code that is the start of a region: code takes the address
+ * of a function. */
 struct as_reference {
     uint32_t from, to; /* regions */
-    size_t insn;       /* the instruction that holds it */
+    size_t insn;       /* instruction that contains the address */
 };
 
 struct as_flow_edge {
@@ -64,32 +67,32 @@ struct as_flow_edge {
 struct as_flow_block {
     uint64_t start;
     uint32_t size_b;
-    uint32_t first_insn; /* into the sweep */
+    uint32_t first_insn; /* index into the sweep */
     uint32_t insns;
     uint32_t first_edge, edges;
     uint8_t bits; /* assay_block_bits */
-    bool is_root; /* entry, second entry, or first of code that nothing was seen to reach */
+    bool is_root; /* entry, second entry, or first block of code without a known predecessor */
 };
 
-/* Blocks of one body, in address order of its regions. */
+/* Blocks of one body, in the address order of its regions. */
 struct as_flow {
     struct as_flow_block *block;
     struct as_flow_edge *edge;
-    uint32_t *callee; /* bodies called or jumped to; the first `tails` are by tail call */
+    uint32_t *callee; /* bodies called or jumped to; tail calls are the first `tails` */
     uint32_t blocks, edges;
     uint32_t callees, tails;
     uint32_t entry;  /* block */
-    uint32_t jumps;  /* indirect */
-    uint32_t tables; /* of them resolved */
-    uint32_t calls;  /* of them tail calls */
-    bool may_return; /* a return, a call through a pointer or an unknown jump is reached */
+    uint32_t jumps;  /* indirect jumps */
+    uint32_t tables; /* indirect jumps that are resolved */
+    uint32_t calls;  /* indirect jumps that are tail calls */
+    bool may_return; /* control reaches a return, a call through a pointer, or an unknown jump */
     bool has_landing;
 };
 
 struct as_body_parts {
     uint32_t head;           /* region */
-    uint32_t first, regions; /* into part: its regions by address, head included */
-    uint32_t parent;         /* body it was outlined from or ASSAY_NONE */
+    uint32_t first, regions; /* index into `part`: the regions by address, head included */
+    uint32_t parent;         /* body that it was outlined from, or ASSAY_NONE */
     bool outlined;
     bool noreturn;
 };
@@ -100,27 +103,33 @@ struct as_builder {
     struct as_pool *pool;
     unsigned path_limit;
     AS_VEC(struct as_region) region; /* ascending, not overlapping */
-    struct as_near {                 /* where to look for the region of an address */
+    struct as_near { /* index that speeds up the search for the region of an address */
         uint64_t base;
         unsigned shift;
-        size_t n;        /* stretches of 1 << shift bytes; 0: everywhere */
-        uint32_t *first; /* n + 1: first region that ends behind the start of the stretch */
+        size_t n; /* number of intervals of 1 << shift bytes; 0: no index */
+        /* By interval, n + 1 elements: the first region that ends after the interval's start. */
+        uint32_t *first;
     } near;
-    AS_VEC(struct as_code_notes) notes; /* by address; from sweep to scan */
+    /* Sorted by address; valid from sweep to scan. */
+    AS_VEC(struct as_code_notes) notes;
     AS_VEC(struct as_crossing) crossing;
     AS_VEC(struct as_reference) reference;
-    AS_VEC(uint64_t) data_address; /* constant addresses of non-code that code computes; sorted */
-    AS_VEC(uint64_t) label; /* addresses inside regions taken as values, in code or data; sorted */
-    AS_VEC(uint64_t) second_entry; /* inside regions: symbols, targets of jumps of others; sorted */
+    /* Sorted constant addresses outside of code that the code computes. */
+    AS_VEC(uint64_t) data_address;
+    /* Sorted addresses inside regions that code or data use as values. */
+    AS_VEC(uint64_t) label;
+    /* Sorted addresses inside regions: symbols, and jump targets of other bodies. */
+    AS_VEC(uint64_t) second_entry;
     struct assay_pointers pointers;
     AS_VEC(struct as_body_parts) body;
-    AS_VEC(uint32_t) part;  /* regions of the bodies */
-    struct as_flow *flow;   /* per body */
-    struct as_arena *arena; /* per worker; then, per worker, what as_scratch_of empties */
+    AS_VEC(uint32_t) part; /* numbers of the regions of all bodies */
+    struct as_flow *flow;  /* per body */
+    /* Two arenas per worker: the first `workers` keep results, the others are for as_scratch_of. */
+    struct as_arena *arena;
     unsigned workers;
 };
 
-/* What one worker works in from here on until it asks again: what was there is gone. */
+/* Returns the scratch arena of a worker. The call releases all that the arena held before. */
 static inline struct as_arena *as_scratch_of(const struct as_builder *b, unsigned worker)
 {
     struct as_arena *scratch = &b->arena[b->workers + worker];
@@ -130,7 +139,7 @@ static inline struct as_arena *as_scratch_of(const struct as_builder *b, unsigne
 
 #define AS_FETCH_MOST 512
 
-/* Asks memory for the first of `n` records that are to be looked at now, in whatever order. */
+/* Prefetches the first AS_FETCH_MOST of `n` records, which the caller reads next in any order. */
 static inline void as_insns_fetch(const struct assay_insn *insn, size_t n)
 {
     n = n < AS_FETCH_MOST ? n : AS_FETCH_MOST;
@@ -138,16 +147,17 @@ static inline void as_insns_fetch(const struct assay_insn *insn, size_t n)
         __builtin_prefetch(&insn[i]);
 }
 
-/* Region that holds `address`, or ASSAY_NONE. O(log n), near O(1). */
+/* Returns the region that holds `address`, or ASSAY_NONE. Takes O(log n) steps, mostly O(1). */
 uint32_t as_region_at(const struct as_builder *b, uint64_t address);
-/* Instruction of the region that starts at `address` or, failing that, covers it; SIZE_MAX when
- * the region does not hold the address. */
+/* Returns the instruction of the region that starts at `address` or else covers it. Returns
+ * SIZE_MAX if the address is outside of the region. */
 size_t as_region_insn(const struct as_builder *b, uint32_t region, uint64_t address);
-/* The same for who comes from an instruction of the region, `near`, and goes mostly not far. */
+/* Does the same as as_region_insn, starting the search at instruction `near` of the region. This is
+ * faster if the address is close to `near`. */
 size_t as_region_insn_near(const struct as_builder *b, uint32_t region, uint64_t address,
                            size_t near);
 
-/* Makes `near` for the regions as they are. 0 or ASSAY_ERR_NOMEM. */
+/* Builds `near` for the current regions. Returns 0 or ASSAY_ERR_NOMEM. */
 int as_regions_index(struct as_builder *b);
 void as_notes_release(struct as_builder *b);
 
@@ -158,40 +168,47 @@ int as_regions_scan(struct as_builder *b, struct assay_error *err);
 int as_bodies_join(struct as_builder *b, struct assay_error *err);
 int as_flows_make(struct as_builder *b, struct assay_error *err);
 int as_program_fill(struct as_builder *b, struct assay_error *err);
-/* Source ranges, inlining, groups, roles and unroll factors of the loops of filled tables. */
+/* Finds source ranges, inlining, groups, roles and unroll factors of the loops in the tables. */
 int as_loops_source(struct as_builder *b, struct assay_error *err);
 
-/* True for functions that never return, by their linkage name (data/code/noreturn.txt). */
+/* Returns true if a function with this linkage name never returns (data/code/noreturn.txt). */
 bool as_noreturn_name(const char *name);
 
-/* First element of `sorted` at or above `address`. O(log n). */
+/* Returns the index of the first element of `sorted` at or above `address`. Takes
+ * O(log n) steps. */
 size_t as_lower_bound(const uint64_t *sorted, size_t n, uint64_t address);
-/* Sorts addresses and drops repeats; returns how many are left. */
+/* Sorts addresses and removes duplicates. Returns the number of addresses that remain. */
 size_t as_sort_unique(uint64_t *address, size_t n);
-/* The code address that stands in data at `at`; false when none does. O(log n). */
+/* Sets `target` to the code address that data holds at address `at`. Returns false if there is
+ * none. Takes O(log n) steps. */
 bool as_pointer_at(const struct as_builder *b, uint64_t at, uint64_t *target);
-/* The imported function whose address the loader puts at `at`, or NULL. O(log n). */
+/* Returns the imported function with an address that the loader stores at `at`, or NULL. Takes
+ * O(log n) steps. */
 const char *as_import_at(const struct as_builder *b, uint64_t at);
 
-/* Targets of the indirect jump at `insn` (local code addresses, in table order, with repeats). */
+/* Targets of an indirect jump: local code addresses in table order, with duplicates. */
 struct as_jump_targets {
     AS_VEC(uint64_t) at;
     bool resolved;
     bool is_call; /* the table holds functions: a tail call */
-    bool indexed; /* an index chooses the target: a table, understood or not */
-    bool is_sum;  /* it is a sum, as for tables of distances; no function pointer is one */
-    const struct as_constants *constants; /* of the last walk's blocks, or NULL in the first */
+    bool indexed; /* an index chooses the target: the jump has a table, resolved or not */
+    bool is_sum; /* the target is a sum, as for tables of distances; a function pointer is not a sum
+                  */
+    const struct as_constants
+        *constants; /* constants of the last walk's blocks; NULL in the first walk */
 };
-/* `out` is reused. 0 or ASSAY_ERR_NOMEM. */
+/* Resolves the indirect jump at `insn` (index into the sweep). The function reuses the memory of
+ * `out`. Returns 0 or ASSAY_ERR_NOMEM. */
 int as_jump_resolve(const struct as_builder *b, const struct as_body_parts *body, size_t insn,
                     struct as_jump_targets *out);
 
-/* One try range of the exception table: calls in [start, end) may land at `pad`. */
+/* One range of the exception table: exceptions of calls in [start, end) may continue at `pad`. */
 struct as_landing {
     uint64_t start, end, pad;
 };
 typedef AS_VEC(struct as_landing) as_landings;
-/* Call-site table of a region; damaged tables give what was read before the damage. */
+/* Appends the call sites of the exception table of a region. A damaged table yields the entries
+ * before the damage. Returns 0 or ASSAY_ERR_NOMEM. */
 int as_landings_read(const struct as_builder *b, const struct as_region *region, as_landings *out);
 
 #endif

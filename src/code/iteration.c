@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One iteration of a loop as a graph without cycles, and the views of it that analyses walk.
- * Depth-first search from the header inside the loop; an edge to a block on the search's stack is
- * an edge back of an inner loop (in irreducible parts: of what the order of edges makes one).
+ * Builds the graph of one iteration of a loop and the views that analyses walk. A depth-first
+ * search starts at the header and stays inside the loop. An edge to a block on the search stack is
+ * a back edge of an inner loop. In irreducible parts the order of edges decides which loop this is.
  */
 #include "code/iteration.h"
 
@@ -11,15 +11,15 @@
 
 #include "base/error.h"
 
-/* Blocks of the loop by number while searching ("slots"), before nodes have theirs. */
+/* Search state. A slot numbers a block of the loop until the nodes have their numbers. */
 struct loop_search {
     const struct assay_program *program;
     uint32_t header; /* block */
     uint32_t n;
     const uint32_t *block; /* per slot, ascending */
-    uint32_t *edge;        /* per slot: successors left to visit */
+    uint32_t *edge;        /* per slot: number of successors not visited yet */
     uint8_t *state;        /* 0 new, 1 on the stack, 2 done */
-    uint32_t *number;      /* per slot: postorder number, then node */
+    uint32_t *number;      /* per slot: postorder number, later the node number */
     uint32_t *stack;
     uint32_t reached, edges;
 };
@@ -47,7 +47,7 @@ static const uint32_t *sorted_blocks(const struct assay_program *program,
     return copy;
 }
 
-/* Slot of a block or ASSAY_NONE when it stands outside the loop. */
+/* Returns the slot of a block, or ASSAY_NONE if the block is outside of the loop. */
 static uint32_t slot_of(const struct loop_search *s, uint32_t block)
 {
     uint32_t first = s->block[0];
@@ -66,7 +66,7 @@ static void enter_slot(struct loop_search *s, uint32_t slot, uint32_t *depth)
     s->stack[(*depth)++] = slot;
 }
 
-/* Visits the last successor first: then the reverse postorder follows the order of the edges. */
+/* Visits the last successor first, so the reverse postorder follows the order of the edges. */
 static void run_search(struct loop_search *s)
 {
     uint32_t depth = 0;
@@ -104,8 +104,9 @@ static int search_make(struct loop_search *s, const struct assay_program *progra
 }
 
 /*
- * Successors of node `u` into `to`, once each. Numbers not above its own are edges back, of which
- * only those to the header stay in the list. `mark` per node holds the last node that named it.
+ * Lists the successors of node `u` in `to` without duplicates. Edges to a number not above `u` are
+ * back edges; only those to the header stay in the list. `mark` has, per node, the last node that
+ * listed it. Returns the number of successors.
  */
 static uint32_t list_succs(const struct loop_search *s, const struct assay_block *b, uint32_t u,
                            uint32_t *mark, uint32_t *retreat, uint32_t *to)
@@ -178,7 +179,7 @@ static int number_nodes(const struct loop_search *s, struct as_iteration *it,
         s->number[slot] = n - 1 - s->number[slot];
         block[s->number[slot]] = s->block[slot];
     }
-    memset(mark, 0xff, 2 * (size_t)n * sizeof *mark); /* retreat too */
+    memset(mark, 0xff, 2 * (size_t)n * sizeof *mark); /* also clears retreat */
     first[0] = 0;
     for (uint32_t u = 0; u < n; u++) {
         const struct assay_block *b = &s->program->block[block[u]];
@@ -199,7 +200,8 @@ static int number_nodes(const struct loop_search *s, struct as_iteration *it,
     return 0;
 }
 
-/* The loop of one block that leads to itself: most innermost ones. */
+/* Arrays of a loop with one block that is its own successor. Most innermost loops
+ * are such loops. */
 struct single_node {
     uint64_t ways;
     uint32_t block, retreat;
@@ -270,7 +272,7 @@ static void select_nodes(struct as_iteration_view *view, enum as_iteration_view_
     }
 }
 
-/* Each block of a path is a successor of the one before it. */
+/* Selects the nodes of a path. Each block of a path is a successor of the one before. */
 static void select_path_nodes(struct as_iteration_view *view, const uint32_t *block,
                               uint32_t blocks)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One iteration of a loop as a graph without cycles: the blocks reached from the header, edges
- * between them that do not go back, and which blocks end the iteration with a back edge. Inner
- * loops count once (their back edges are remembered as ranges). Shared by paths, dependences and
- * streams; memory comes from the caller's arena.
+ * Describes one iteration of a loop as a graph without cycles. The graph has the blocks reached
+ * from the header and the forward edges between them. It also marks the blocks that end the
+ * iteration with a back edge. Each inner loop counts once; its back edges become ranges. Paths,
+ * dependences and streams share the graph. The caller's arena owns the memory.
  *
- * Nodes are numbered in reverse postorder, so every edge goes to a larger number; 0 = header.
+ * Nodes have reverse postorder numbers, so every edge leads to a larger number. Node 0 is the
+ * header.
  */
 #ifndef AS_CODE_ITERATION_H
 #define AS_CODE_ITERATION_H
@@ -19,42 +20,44 @@ struct as_iteration {
     uint32_t loop;
     uint32_t nodes;
     const uint32_t *block;      /* per node: block of the program */
-    const uint32_t *first_succ; /* nodes + 1 */
-    const uint32_t *succ;       /* in the order of the block's edges, once each; 0 = back edge */
-    const uint32_t *first_pred; /* nodes + 1 */
+    const uint32_t *first_succ; /* nodes + 1 elements */
+    const uint32_t *succ; /* in the order of the block's edges, without duplicates; 0 = back edge */
+    const uint32_t *first_pred; /* nodes + 1 elements */
     const uint32_t *pred;       /* ascending */
-    const bool *ends;           /* per node: has a back edge to the header */
-    /* Per node: the last node from which an edge of an inner loop comes back, or ASSAY_NONE. Every
-     * node of that cycle has a number in [node, retreat]. */
+    const bool *ends;           /* per node: the node has a back edge to the header */
+    /* Per node: the last node with an inner-loop back edge to it, or ASSAY_NONE. Every node of this
+     * cycle has a number in [node, retreat]. */
     const uint32_t *retreat;
-    const uint64_t *ways; /* per node: paths from it to a back edge, saturated; 0 = on none */
-    bool has_inner;       /* some retreat is set */
+    const uint64_t *ways; /* per node: number of paths from it to a back edge, saturated */
+    bool has_inner;       /* some node has a retreat */
 };
 
-/* 0 or ASSAY_ERR_NOMEM. O(blocks log blocks + edges). */
+/* Makes the graph of one iteration. Returns 0 or ASSAY_ERR_NOMEM. Takes O(blocks log blocks +
+ * edges) steps. */
 int as_iteration_make(const struct assay_program *program, uint32_t loop, struct as_arena *arena,
                       struct as_iteration *out);
 
 /*
- * What an analysis walks: the nodes of one path (each follows the one before), or a set of nodes
- * with all edges between them. Instructions are numbered in the order of the nodes.
+ * Nodes that an analysis walks: either the nodes of one path, or a set of nodes with all edges
+ * between them. Instructions are numbered in the order of the nodes.
  */
 struct as_iteration_view {
     const struct as_iteration *iteration;
     uint32_t n;
     uint32_t *node;  /* ascending */
-    uint32_t *start; /* n + 1: number of its first instruction in the view */
+    uint32_t *start; /* n + 1 elements: number of the first instruction of each node */
     uint32_t *index; /* per node of the iteration: index in the view or ASSAY_NONE */
-    bool chain;      /* a path */
+    bool chain;      /* the nodes are one path */
 };
 
 enum as_iteration_view_kind {
-    AS_ITERATION_PATH,   /* the given blocks, one after the other */
-    AS_ITERATION_MERGED, /* all nodes on some path */
+    AS_ITERATION_PATH,   /* the given blocks in order */
+    AS_ITERATION_MERGED, /* all nodes on at least one path */
     AS_ITERATION_ALL     /* all nodes */
 };
 
-/* `block` (program blocks of a path in order) is used for AS_ITERATION_PATH only. 0 or NOMEM. */
+/* Makes a view. `block` has the program blocks of a path in order; other kinds ignore it. Returns 0
+ * or ASSAY_ERR_NOMEM. */
 int as_iteration_view_make(const struct as_iteration *iteration, enum as_iteration_view_kind kind,
                            const uint32_t *block, uint32_t blocks, struct as_arena *arena,
                            struct as_iteration_view *out);
@@ -70,13 +73,13 @@ as_iteration_view_block(const struct as_iteration_view *view, uint32_t i)
     return &view->iteration->program->block[view->iteration->block[view->node[i]]];
 }
 
-/* True when the iteration ends in the i-th node of the view. */
+/* Returns true if the iteration ends in the i-th node of the view. */
 static inline bool as_iteration_view_ends(const struct as_iteration_view *view, uint32_t i)
 {
     return view->chain ? i + 1 == view->n : view->iteration->ends[view->node[i]];
 }
 
-/* Predecessors of the i-th node of the view within the iteration, and the k-th as view index. */
+/* Returns the number of predecessors of the i-th node of the view within the iteration. */
 static inline uint32_t as_iteration_view_preds(const struct as_iteration_view *view, uint32_t i)
 {
     const struct as_iteration *it = view->iteration;

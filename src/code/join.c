@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Regions to bodies: cold and split parts join the function they were split from, outlined bodies
- * of parallel constructs learn their parent.
+ * Joins regions to bodies. Cold and split parts join the function that they were split from.
+ * Outlined bodies of parallel constructs get their parent.
  *
- * A part is a region that nothing calls, whose address nothing takes, and whose start one other
- * region jumps to: either its symbol says so (".cold"), or, without symbols, the jumps do: a
- * conditional one, one to its middle, or one back from it into the middle of the other. A lone
- * jump to its start alone is a tail call.
+ * A part is a region that other regions only jump into: nothing calls it and no code takes its
+ * address. Either its symbol names a part (".cold"); among several regions the name decides. Or
+ * exactly one region jumps in, to the start too, and one jump is not like a tail call. Such a jump
+ * is conditional, leads into the middle, or goes back into the middle of the other region.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,17 +19,17 @@ static const char *name_of(const struct as_builder *b, const struct as_region *r
     return r->function == ASSAY_NONE ? "" : b->program->function[r->function].name;
 }
 
-/* What is known of the jumps between a candidate and the regions around it. */
+/* Facts about the jumps between a candidate and other regions. */
 struct evidence {
-    uint32_t owner; /* the one region that jumps in, ASSAY_NONE when none or several */
+    uint32_t owner; /* first region found that jumps in, or ASSAY_NONE */
     bool several;
-    bool strong; /* no tail call jumps like this */
-    bool start;  /* a jump goes to its first instruction: without one it would be dead */
+    bool strong; /* a tail call does not jump like this */
+    bool start;  /* a jump leads to its first instruction, which is dead otherwise */
 };
 
 static void weigh(const struct as_builder *b, const struct as_crossing *c, struct evidence *e)
 {
-    /* Into the candidate. */
+    /* Jumps into the candidate. */
     struct evidence *in = &e[c->to];
     if (in->owner != ASSAY_NONE && in->owner != c->from)
         in->several = true;
@@ -41,21 +41,23 @@ static void weigh(const struct as_builder *b, const struct as_crossing *c, struc
         in->strong = true;
 }
 
-/* Jumps from a candidate back into the middle of its owner. */
+/* Handles jumps from a candidate back into the middle of its owner. */
 static void weigh_back(const struct as_builder *b, const struct as_crossing *c, struct evidence *e)
 {
     if (e[c->from].owner == c->to && c->target != b->region.at[c->to].start)
         e[c->from].strong = true;
 }
 
-/* ".cold.3" of GCC and LLVM, ".cold.0" and ".warm" of BOLT. */
+/* Returns true for suffixes of split parts: ".cold.3" of GCC and LLVM, ".cold.0" and ".warm" of
+ * BOLT. */
 static bool starts_split(const char *suffix)
 {
     return (strncmp(suffix, ".cold", 5) == 0 || strncmp(suffix, ".warm", 5) == 0) &&
            as_clone_suffix_n(as_view_of(suffix)) > 0;
 }
 
-/* ".cold" of `part` belongs to `name`: "name.cold", "name.cold.3", "name.part.0.cold". */
+/* Returns true if `part` is a split part of `name`: "name.cold", "name.cold.3",
+ * "name.part.0.cold". */
 static bool is_split_of(const char *part, const char *name)
 {
     size_t n = strlen(name);
@@ -78,7 +80,8 @@ static bool may_be_part(const struct as_region *r)
     return r->is_part || r->origin == ASSAY_FUNCTION_UNWIND;
 }
 
-/* Among several regions that jump into a named part, the one whose name it carries. */
+/* Returns the region among those that jump into a named part that has the base of its name, or
+ * ASSAY_NONE. */
 static uint32_t owner_by_name(const struct as_builder *b, uint32_t part)
 {
     const char *name = name_of(b, &b->region.at[part]);
@@ -105,7 +108,7 @@ static void choose_owners(struct as_builder *b, const struct evidence *e)
         if (r->owner == ASSAY_NONE)
             r->owner = i;
     }
-    /* A part of a part belongs to the first; a ring of parts (none is called) dissolves. */
+    /* A part of a part belongs to the first owner. A cycle of parts without a call is dissolved. */
     for (uint32_t i = 0; i < b->region.n; i++) {
         uint32_t owner = b->region.at[i].owner;
         for (int hops = 0; hops < 16 && b->region.at[owner].owner != owner; hops++)
@@ -166,7 +169,8 @@ static bool starts_threads(const char *name)
            strncmp(name, "__kmpc_fork_", 12) == 0 || strncmp(name, "__kmpc_omp_task", 15) == 0;
 }
 
-/* Whether the address taken at `insn` goes to a runtime call that starts threads: the next call. */
+/* Returns true if the next call after the instruction that takes the address is a runtime call that
+ * starts threads. */
 static bool given_to_runtime(const struct as_builder *b, const struct as_reference *reference)
 {
     const struct as_region *r = &b->region.at[reference->from];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exception tables (.gcc_except_table): which calls may continue at which landing pad. Only the
- * call-site part is read; actions and types do not change the flow.
- * Source: Itanium C++ ABI, exception handling tables; DW_EH_PE encodings of the LSB core.
+ * Reads exception tables (.gcc_except_table), which list the calls that may continue at a landing
+ * pad. Only the call-site part is read; actions and types do not change the flow. Source: Itanium
+ * C++ ABI, exception handling tables; DW_EH_PE encodings of the LSB core.
  */
 #include "base/read.h"
 #include "code/internal.h"
@@ -20,7 +20,7 @@
 #define ENC_RELATIVE 0x70
 #define ENC_PCREL    0x10
 
-/* One encoded number; `address` is that of the first byte of the table. */
+/* Reads one encoded number. `address` is the address of the first byte of the table. */
 static uint64_t encoded(struct as_read *r, uint8_t encoding, uint64_t address)
 {
     uint64_t at = address + as_read_offset(r);
@@ -60,7 +60,7 @@ int as_landings_read(const struct as_builder *b, const struct as_region *region,
     if (encoding != ENC_OMIT)
         pads = encoded(&r, encoding, region->lsda);
     if (as_read_u8(&r) != ENC_OMIT)
-        (void)as_read_uleb(&r); /* distance to the types */
+        (void)as_read_uleb(&r); /* distance to the type table */
     encoding = as_read_u8(&r);
     uint64_t table_b = as_read_uleb(&r);
     struct as_read sites = as_read_sub(&r, table_b);

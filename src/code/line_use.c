@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Use of cache lines by the operands of a loop, all operands of one array together. Strides below
- * a line use parts of all lines; longer ones pass over lines that nothing touches.
+ * Computes the use of cache lines by the operands of a loop, for all operands of one array
+ * together. Strides shorter than a line use parts of all lines. Longer strides skip untouched
+ * lines.
  */
 #include <stdlib.h>
 
@@ -12,11 +13,11 @@
 
 #define LINE_B 64
 
-/* Bytes of an array that one operand touches in an iteration; the array moves on by `step_b`. */
+/* Bytes of an array that one operand touches per iteration. The array advances by `step_b`. */
 struct touched_bytes {
     uint32_t array;
     uint32_t stream;
-    uint64_t step_b, start, end; /* within the step */
+    uint64_t step_b, start, end; /* bytes of the step; start and end are within the step */
 };
 
 static double least_of(double a, double b)
@@ -33,7 +34,7 @@ static int by_array_and_start(const void *a, const void *b)
     return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Operands of one array, in the order of their bytes. */
+/* Returns the use of lines by the operands of one array, which are sorted by their bytes. */
 static struct assay_line_use use_of_array(const struct touched_bytes *at, size_t n)
 {
     const double step_b = (double)at->step_b;

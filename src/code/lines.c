@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines of a loop. A loop stands at one level of inlining: the innermost instance that holds its
- * ways back and most of its code. Rows of that level give its own range; code inlined into the loop
- * counts with the line of its call, and its own lines become further ranges. Rows that hold no
- * instruction and lines 0 say nothing (DWARF 5, 6.2.2).
+ * Finds the source lines of a loop. A loop is at one level of inlining: the innermost instance that
+ * holds its back edges and most of its code. Rows of this level make the loop's own range. Code
+ * inlined into the loop counts with the line of its call; its own lines become further ranges. Rows
+ * without instructions and rows with line 0 are ignored (DWARF 5, 6.2.2).
  */
 #include "code/source.h"
 
@@ -12,13 +12,13 @@
 #include "base/search.h"
 
 #define RANGES_MOST   16 /* of one loop */
-#define LEVEL_PERCENT 75 /* of the rows of a loop that its level of inlining holds */
+#define LEVEL_PERCENT 75 /* min share of the rows of a loop at its level of inlining */
 
 /* ---- Rows of a body ---------------------------------------------------------------------- */
 
 /*
- * Index of the row of the line table that holds the first byte of a block at `address`, else of the
- * first one behind it. Blocks ascend mostly: the search begins where the one before ended.
+ * Returns the index of the line-table row that covers `address`, or else of the first row after it.
+ * The search starts at the result of the previous one, because the addresses mostly ascend.
  */
 static size_t first_row_at(struct as_source *s, uint64_t address)
 {
@@ -36,7 +36,8 @@ static uint64_t end_of(const struct assay_block *block)
     return block->start + block->size_b;
 }
 
-/* Number of rows that may cover something in the block; `*first` is the first of them. */
+/* Returns the number of rows that may cover bytes of the block. Sets `*first` to the index of the
+ * first row. */
 static uint32_t count_rows(struct as_source *s, const struct assay_block *block, size_t *first)
 {
     const struct assay_debug *debug = &s->program->debug;
@@ -63,7 +64,8 @@ bool as_source_has_place(struct as_source *s, uint32_t block, uint64_t place)
     return false;
 }
 
-/* The line that the code of the body begins with: where gcc opens the function. */
+/* Returns the line of the first code of the body: gcc opens the function there. Sets `file` to its
+ * file, or to ASSAY_NONE with line 0. */
 static uint32_t opening_line(const struct as_source *s, uint32_t *file)
 {
     const struct assay_line *row = assay_debug_line_at(&s->program->debug, s->body->entry);
@@ -85,7 +87,7 @@ static uint32_t fill_rows(struct as_source *s, const struct assay_block *block, 
         if (row + 1 < end && row[1].address <= block->start)
             continue;
         if (row + 1 < end && row[1].address == row->address)
-            continue; /* holds nothing: often a statement before the loop */
+            continue; /* the row covers nothing: often a statement before the loop */
         if (row->line == 0 || row->file == ASSAY_NONE)
             continue;
         uint64_t address = row->address > block->start ? row->address : block->start;
@@ -103,7 +105,7 @@ static uint32_t fill_rows(struct as_source *s, const struct assay_block *block, 
     return n;
 }
 
-/* Rows of the blocks that stand in loops; those of others stay empty. */
+/* Makes rows of the blocks in loops. Other blocks have no rows. */
 static int make_rows(struct as_source *s)
 {
     const struct assay_block *block = &s->program->block[s->body->first_block];
@@ -128,7 +130,8 @@ static int make_rows(struct as_source *s)
 
 /* ---- Level of inlining ------------------------------------------------------------------- */
 
-/* Instance of `at` or around it whose parent is `level`; `level` itself when `at` is it. */
+/* Returns the instance around `at` with the parent `level`, or `at` itself. Returns `level` if `at`
+ * is this level, and ASSAY_NONE if it is outside of the level. */
 static uint32_t climb_to(const struct assay_debug *debug, uint32_t at, uint32_t level)
 {
     while (at != ASSAY_NONE && at != level && debug->inlines[at].parent != level)
@@ -144,7 +147,7 @@ static uint32_t depth_of(const struct assay_debug *debug, uint32_t at)
     return depth;
 }
 
-/* Innermost instance that holds both. */
+/* Returns the innermost instance that holds both. */
 static uint32_t common(const struct assay_debug *debug, uint32_t a, uint32_t b)
 {
     uint32_t a_depth = depth_of(debug, a), b_depth = depth_of(debug, b);
@@ -159,7 +162,7 @@ static uint32_t common(const struct assay_debug *debug, uint32_t a, uint32_t b)
     return a;
 }
 
-/* Whether `at` is `level` or inlined into it. */
+/* Returns true if `at` is `level` or is inlined into it. */
 static bool is_in(const struct assay_debug *debug, uint32_t at, uint32_t level)
 {
     while (at != ASSAY_NONE && at != level)
@@ -167,7 +170,7 @@ static bool is_in(const struct assay_debug *debug, uint32_t at, uint32_t level)
     return at == level;
 }
 
-/* Calls `it` each row of loop `loop`, inner loops included. */
+/* Iterates over each row of a loop, inner loops included; `it` is the row. */
 #define FOR_ROWS(s, loop, it)                                                                      \
     for (uint32_t k_ = 0; k_ < (loop)->blocks; k_++)                                               \
         for (const struct as_source_row *it = first_of(s, loop, k_), *e_ = last_of(s, loop, k_);   \
@@ -200,7 +203,7 @@ static bool holds_most(const struct as_source *s, const struct assay_loop *loop,
     return inside * 100 >= all * LEVEL_PERCENT;
 }
 
-/* Row that holds the last instruction of a block, or NULL. */
+/* Returns the row of the last instruction of a block, or NULL. */
 static const struct as_source_row *last_row(const struct as_source *s, uint32_t block)
 {
     const struct assay_block *b = &s->program->block[block];
@@ -214,8 +217,9 @@ static const struct as_source_row *last_row(const struct as_source *s, uint32_t 
 }
 
 /*
- * The innermost instance around all ways back that holds most of the loop: single instructions of
- * a loop may count to the function around it, and a test that was inlined is not the loop's level.
+ * Returns the innermost instance that holds all back edges and most of the loop. Single
+ * instructions of a loop may belong to the function around it. A test that was inlined is not the
+ * level of the loop.
  */
 static uint32_t level_of(const struct as_source *s, const struct assay_loop *loop)
 {
@@ -242,10 +246,10 @@ static uint32_t level_of(const struct as_source *s, const struct assay_loop *loo
 
 struct lines {
     struct range {
-        struct assay_source_range sure, weak; /* weak: only lines where functions open */
+        struct assay_source_range sure, weak; /* weak: only lines that open functions */
         uint32_t file;
         uint32_t rows;
-        bool own; /* of rows at the loop's level or of calls made there */
+        bool own; /* the rows are at the loop's level, or are calls made there */
     } range[RANGES_MOST];
     uint32_t n;
 };
@@ -283,7 +287,7 @@ static void add_row(const struct as_source *s, struct lines *l, const struct as_
     const struct assay_debug *debug = &s->program->debug;
     uint32_t below = climb_to(debug, row->at, level);
     if (row->at == level || below == ASSAY_NONE) {
-        /* Rows from above the function's own line are of calls whose instance has no range here. */
+        /* A row above the function's own line belongs to a call without a range of its instance. */
         bool above = row->at != ASSAY_NONE && row->file == debug->inlines[row->at].decl_file &&
                      row->line < debug->inlines[row->at].decl_line;
         add_line(l, row->file, row->line, row->at == level && !above, row->opening);
@@ -294,8 +298,8 @@ static void add_row(const struct as_source *s, struct lines *l, const struct as_
     add_line(l, row->file, row->line, false, row->opening);
 }
 
-/* Number of the loop's own range: of the file of its ways back, else with most rows at its level.
- */
+/* Returns the number of the loop's own range: the range with the file of a back edge, or else with
+ * most rows at the loop's level. */
 static uint32_t own_range(const struct as_source *s, const struct assay_loop *loop, uint32_t level,
                           const struct lines *l)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the addresses of a loop move from one iteration to the next, as far as additions of constants
- * to registers tell: a cheap look at every loop of a binary. The whole truth about one loop is
- * assay_loop_streams.
+ * Finds how the addresses of a loop advance per iteration by additions of constants to registers.
+ * This is a fast look at every loop of a binary. assay_loop_streams analyses one loop completely.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "code/source.h"
 
-/* What the instruction adds to its first register; 0 for anything else. */
+/* Returns the constant that the instruction adds to its first register; 0 for
+ * other instructions. */
 static int64_t step_of(const struct assay_insn *insn, const struct assay_form *form)
 {
     if (insn->reg[0] >= ASSAY_REG_VEC || form->operand[0].kind != ASSAY_OPERAND_REG)
@@ -27,7 +27,7 @@ static int64_t step_of(const struct assay_insn *insn, const struct assay_form *f
     return !strcmp(form->mnemonic, "sub") ? -(int64_t)insn->imm : 0;
 }
 
-/* Registers that the instruction writes, bit by bit. */
+/* Returns the general registers that the instruction writes, one bit each. */
 static uint32_t written(const struct assay_insn *insn, const struct assay_form *form)
 {
     uint32_t set = (uint32_t)(form->implicit_write.word[0] & 0xffff);
@@ -50,7 +50,7 @@ static void add_access(const struct assay_code *code, const struct assay_insn *i
     if (assay_insn_memory(code, insn, memory) != 1 || memory[0].stack || memory[0].rip_relative)
         return;
     uint32_t element_b = memory[0].element_b ? memory[0].element_b : form->element_b;
-    if (!(form->traits & ASSAY_TRAIT_FP)) /* packed: known when all arithmetic has been seen */
+    if (!(form->traits & ASSAY_TRAIT_FP)) /* packed integers: set later from the arithmetic */
         element_b = form->traits & ASSAY_TRAIT_PACKED ? 0 : memory[0].width_b;
     motion->access[motion->n++] = (struct as_source_access){
         .disp = memory[0].disp,
@@ -63,7 +63,8 @@ static void add_access(const struct assay_code *code, const struct assay_insn *i
     };
 }
 
-/* Bytes that an address moves on; 0 when it stays or is not known. */
+/* Returns the bytes that an address advances per iteration, without sign; 0 if it stays or is
+ * unknown. */
 static int64_t advance_of(const struct as_source_motion *motion, uint32_t other,
                           const struct as_source_access *a)
 {
@@ -121,7 +122,7 @@ static uint64_t shape_of(const struct as_source_access *a)
            (uint64_t)a->access << 16 | (a->width_b & 0xffff);
 }
 
-/* What repeats are found by; `at` keeps equal ones in order. */
+/* Key for repeated accesses; `at` keeps equal keys in order. */
 struct access_spot {
     uint64_t shape;
     int64_t disp;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One body's graph through dominators and the loop forest. Bodies with several entries, or with
- * code that nothing reaches, get a virtual root before all of them.
+ * Finds dominators and loops of one body. A body with several entries or with unreached code gets a
+ * virtual root before all of them.
  */
 #include "code/nest.h"
 
@@ -10,8 +10,8 @@
 
 #include "code/order.h"
 
-/* Blocks of all loops, each with what is inside, may be so many times those of the body: the mean
- * depth. The least lets nests of five hundred pass whole. */
+/* Max sum of the blocks of all loops, inner loops included, as a multiple of the body's blocks: the
+ * mean depth. The constant part allows complete nests of 500 loops. */
 #define OUTSIZE_TIMES 16u
 #define OUTSIZE_LEAST (UINT64_C(1) << 18)
 
@@ -52,11 +52,11 @@ bool as_nest_holds(const struct as_nest *nest, uint32_t loop, uint32_t block)
     return at == loop;
 }
 
-/* Drops loops that were merged away and numbers the rest: parents first, siblings by header. */
+/* Drops merged loops and numbers the rest: parents first, siblings by header. */
 static int renumber(const struct as_flow *flow, struct as_arena *arena, struct as_nest *nest)
 {
     uint32_t n = nest->loops, kept = 0, depth = 0;
-    uint32_t *child = as_arena_array(arena, uint32_t, (size_t)n + 1); /* [n]: of the root */
+    uint32_t *child = as_arena_array(arena, uint32_t, (size_t)n + 1); /* index n is the root */
     uint32_t *sibling = as_arena_array(arena, uint32_t, n);
     uint32_t *number = as_arena_array(arena, uint32_t, n);
     uint32_t *stack = as_arena_array(arena, uint32_t, (size_t)n + 1);
@@ -70,7 +70,7 @@ static int renumber(const struct as_flow *flow, struct as_arena *arena, struct a
         if (nest->loop[l].header != ASSAY_NONE)
             by_header[nest->loop[l].header] = l;
     }
-    for (uint32_t v = flow->blocks; v-- > 0;) { /* last first: each list ends up ascending */
+    for (uint32_t v = flow->blocks; v-- > 0;) { /* downwards: each list ends up ascending */
         uint32_t l = by_header[v];
         if (l == ASSAY_NONE)
             continue;
@@ -104,7 +104,7 @@ static int renumber(const struct as_flow *flow, struct as_arena *arena, struct a
     return 0;
 }
 
-/* Blocks of each loop: its own only, or those of the loops inside it too. */
+/* Counts the blocks of each loop; `whole` includes those of its inner loops. */
 static void count_blocks(const struct as_flow *flow, struct as_nest *nest, bool whole)
 {
     for (uint32_t l = 0; l < nest->loops; l++)
@@ -113,7 +113,7 @@ static void count_blocks(const struct as_flow *flow, struct as_nest *nest, bool 
         if (nest->loop_of[v] != ASSAY_NONE)
             nest->loop[nest->loop_of[v]].blocks++;
     }
-    for (uint32_t l = nest->loops; whole && l-- > 0;) { /* inner loops stand behind outer ones */
+    for (uint32_t l = nest->loops; whole && l-- > 0;) { /* inner loops come after outer ones */
         if (nest->loop[l].parent != ASSAY_NONE)
             nest->loop[nest->loop[l].parent].blocks += nest->loop[l].blocks;
     }
@@ -126,9 +126,10 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * What looks at each loop with all that is inside takes a nest's blocks times its depth. That has a
- * limit far above what compilers make of sources; of loops beyond it, the largest ones, only their
- * own blocks are looked at. Wants whole counts.
+ * Marks the largest loops as OUTSIZE if the sum of all loop blocks exceeds a limit. Work on each
+ * loop with its inner loops takes the nest's blocks times its depth. The limit is far above
+ * compiled sources. Later steps look only at the own blocks of a marked loop. The caller has
+ * counted whole loops.
  */
 static int mark_outsize(const struct as_flow *flow, struct as_arena *arena, struct as_nest *nest)
 {
@@ -155,7 +156,7 @@ static int mark_outsize(const struct as_flow *flow, struct as_arena *arena, stru
     return 0;
 }
 
-/* What is in the tables of loops: of outsize ones only their own blocks. */
+/* Counts the blocks that the loop tables list: for outsize loops only their own blocks. */
 static void count_outsize_blocks(const struct as_flow *flow, struct as_nest *nest)
 {
     count_blocks(flow, nest, false);
@@ -216,7 +217,8 @@ static int build_nest_loops(const struct as_graph *graph, const struct as_graph 
     return 0;
 }
 
-/* Dominators go to `keep`: one element more than the blocks, for the virtual root. */
+/* Finds dominators and loops. `keep` gets the dominators with one more element for the virtual
+ * root. */
 static int find_nest(const struct as_builder *b, const struct as_flow *flow, struct as_arena *arena,
                      struct as_arena *keep, struct as_nest *out)
 {

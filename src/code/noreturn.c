@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bodies that never return, in rounds: first those known by name, then every body whose walk meets
- * no return, no jump that may lead to one, and only tail calls of bodies that do not return. The
- * callers of what a round found are walked again, until a round finds nothing.
+ * Finds bodies that never return, in rounds. The first round takes known names. Each round then
+ * marks bodies without a reached return or unknown jump, and with tail calls only to marked bodies.
+ * The next round walks their callers again, until a round marks nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "code/noreturn_names.h"
 
 #define WALK_GRAIN 32
-#define WALKS_MOST 8 /* of one body for the sake of its indirect jumps */
+#define WALKS_MOST 8 /* max walks of one body to resolve indirect jumps */
 
 bool as_noreturn_name(const char *name)
 {
@@ -41,7 +41,7 @@ bool as_noreturn_name(const char *name)
 struct rounds {
     struct as_builder *b;
     struct as_walk *walk; /* per worker */
-    uint32_t *again;      /* bodies to walk in this round; NULL: all */
+    uint32_t *again;      /* bodies to walk in this round; NULL = all */
 };
 
 static int walk_once(struct as_walk *walk, struct as_builder *b, size_t body,
@@ -52,8 +52,9 @@ static int walk_once(struct as_walk *walk, struct as_builder *b, size_t body,
 }
 
 /*
- * A jump that is not understood at first may be once the constants of the blocks are known; what
- * it opens may lead to further ones. The last walk's constants are those of the blocks before it.
+ * Walks a body again while this resolves indirect jumps. The constants of blocks may resolve a
+ * jump, and the code behind it may resolve further ones. The constants come from the blocks of the
+ * previous walk.
  */
 static int walk_again(struct as_walk *walk, struct as_builder *b, size_t body, unsigned worker)
 {
@@ -110,11 +111,12 @@ static bool never_returns(const struct as_builder *b, size_t body)
     return true;
 }
 
-/* Marks what was found; the callers of it, each once, go to `again`. Returns how many, or -1. */
+/* Marks bodies that never return. Lists their callers in `again`, each once. Returns the number of
+ * callers. */
 static int64_t next_round(struct as_builder *b, bool *is_new, uint32_t *again)
 {
     bool any = false;
-    for (bool more = true; more;) { /* tail calls pass the property on */
+    for (bool more = true; more;) { /* a marked body marks those that end in a tail call to it */
         more = false;
         for (size_t i = 0; i < b->body.n; i++) {
             if (b->body.at[i].noreturn || !never_returns(b, i))
@@ -136,7 +138,8 @@ static int64_t next_round(struct as_builder *b, bool *is_new, uint32_t *again)
     return n;
 }
 
-/* Second entries: symbols inside regions, and jumps of other bodies into the middle of one. */
+/* Finds second entries: symbols inside regions, and jumps of other bodies into the
+ * middle of one. */
 static int find_second_entries(struct as_builder *b)
 {
     for (size_t i = 0; i < b->program->function_n; i++) {

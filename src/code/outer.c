@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Steps of operands in the loops around theirs: how far the first address of an entry moves from
- * one iteration of an outer loop to the next. The address is a sum of locations at the start of the
- * inner loop. These have values at the edge that enters the inner loop. Such a value is a sum of
- * locations at the start of the loop around it, and so on outwards.
+ * Finds the steps of operands in outer loops: the distance of the first address of an inner-loop
+ * entry from one outer iteration to the next. The address is a sum of locations at the start of the
+ * inner loop. Each location has a value at the edge that enters the inner loop. This value is a sum
+ * of locations at the start of the next outer loop, and so on outwards.
  */
 #include <stdlib.h>
 
@@ -13,12 +13,12 @@
 
 enum { PARTS_MOST = 8, OUTER_DEPTH = 4 };
 
-/* A location of an evaluation: a general register, or a slot of the frame. */
+/* A location of an evaluation: a general register or a slot of the frame. */
 struct outer_part {
     int64_t factor;
-    int32_t disp; /* of a slot */
-    uint8_t reg;  /* AS_GPRS: a slot */
-    bool linear;  /* factor times the location; else a function of the location */
+    int32_t disp; /* displacement of a slot */
+    uint8_t reg;  /* general register, or AS_GPRS for a slot */
+    bool linear;  /* factor times the location; otherwise an unknown function of the location */
 };
 
 struct address {
@@ -49,7 +49,8 @@ static bool add_part(const struct as_evaluation *e, uint8_t location, int64_t fa
     return true;
 }
 
-/* Adds the locations that a value is made of; false: it has other parts, which may change. */
+/* Adds the locations that a value depends on. Returns false if it has other parts, which may
+ * change. */
 static bool add_value(const struct as_evaluation *e, uint32_t term, int64_t factor, bool linear,
                       unsigned depth, struct address *out)
 {
@@ -78,8 +79,6 @@ static struct address address_of(const struct as_evaluation *e, struct as_value 
     return out;
 }
 
-/* ---- One loop -------------------------------------------------------------------------------- */
-
 struct outer_work {
     const struct assay_program *program;
     struct as_scratch *scratch;
@@ -100,7 +99,7 @@ static int evaluate_loop(struct outer_work *w, uint32_t loop)
     return 0;
 }
 
-/* The node of the header of `loop`, as an index of the view; ASSAY_NONE: not in it. */
+/* Returns the view index of the header of `loop`, or ASSAY_NONE if the view does not have it. */
 static uint32_t entry_of(const struct outer_work *w, uint32_t loop)
 {
     const struct as_iteration_view *view = &w->view;
@@ -111,7 +110,7 @@ static uint32_t entry_of(const struct outer_work *w, uint32_t loop)
     return ASSAY_NONE;
 }
 
-/* The location of a part in this evaluation; UINT8_MAX: it has none. */
+/* Returns the location of a part in this evaluation, or UINT8_MAX if there is none. */
 static uint8_t location_of(const struct as_evaluation *e, const struct outer_part *part)
 {
     const struct assay_memory slot = {
@@ -120,8 +119,8 @@ static uint8_t location_of(const struct as_evaluation *e, const struct outer_par
     return part->reg < AS_GPRS ? part->reg : as_frame_location(e, &slot);
 }
 
-/* Makes `at` a sum of locations at the start of this loop, for one edge that enters the inner loop.
- * Sets `out` to the step of the address. */
+/* Replaces `at` by a sum of locations at the start of this loop. The values come from one edge that
+ * enters the inner loop. Sets `out` to the step of the address. */
 static void pass_edge(struct as_evaluation *e, uint32_t pred, struct address *at,
                       struct assay_outer_step *out)
 {
@@ -157,7 +156,7 @@ static void pass_edge(struct as_evaluation *e, uint32_t pred, struct address *at
     *at = next;
 }
 
-/* All edges must agree. */
+/* Handles all edges that enter the inner loop. The step is unknown unless all edges agree. */
 static void pass_entry(struct as_evaluation *e, uint32_t entry, struct address *at,
                        struct assay_outer_step *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ways through one iteration of a loop. They are counted from the back on the graph without cycles,
- * so a loop with 2^64 paths costs no more than its edges; only when there are few they are listed.
+ * Lists the paths through one iteration of a loop. Paths are counted backwards on the graph without
+ * cycles, so a loop with 2^64 paths costs only its edges. Paths are listed only if they are few.
  */
 #include "code/paths.h"
 
@@ -11,10 +11,12 @@
 #include "base/error.h"
 #include "code/scratch.h"
 
-/* What a list of all paths may hold; beyond it even "any number" gives the merged view. */
+/* Max number of blocks in a list of paths. Beyond it, even "any number" of paths yields the merged
+ * view. */
 #define BLOCKS_MOST ((size_t)1 << 26)
 
-/* Depth-first walk along nodes from which the iteration can end; one entry of `edge` per depth. */
+/* Depth-first walk along nodes that lead to the end of the iteration. `edge` has one element per
+ * depth. */
 struct walk {
     const struct as_iteration *it;
     uint32_t *node, *edge;
@@ -27,7 +29,8 @@ static void push_node(struct walk *w, uint32_t node)
     w->edge[w->depth++] = w->it->first_succ[node];
 }
 
-/* Moves on to the next back edge: the nodes on the stack are a path. False when none is left. */
+/* Goes on to the next back edge; the nodes on the stack are then a path. Returns false if none is
+ * left. */
 static bool next_path(struct walk *w)
 {
     const struct as_iteration *it = w->it;
@@ -57,7 +60,8 @@ static int walk_make(struct walk *w, const struct as_iteration *it, struct as_ar
     return 0;
 }
 
-/* Blocks of all paths together, or SIZE_MAX beyond what is listed. */
+/* Returns the number of blocks of all paths together, or SIZE_MAX beyond BLOCKS_MOST. Sets `rc` to
+ * 0 or ASSAY_ERR_NOMEM. */
 static size_t total_blocks(const struct as_iteration *it, struct as_arena *arena, int *rc)
 {
     struct walk w;

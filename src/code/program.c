@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The whole analysis of a binary, in the order internal.h tells, and the tables it ends in. Bodies
- * are filled in parallel: their places in the tables follow from the counts alone.
+ * Analyses a binary in the order that internal.h describes, and fills the tables. Bodies are filled
+ * in parallel, because their places in the tables follow from the counts alone.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -18,11 +18,11 @@
 struct fill {
     struct as_builder *b;
     struct as_nest *nest;     /* per body */
-    struct as_arena *keep;    /* per worker: nests */
-    size_t *first_loop_block; /* per body */
+    struct as_arena *keep;    /* per worker: memory of nests */
+    size_t *first_loop_block; /* per body: its first index into program->loop_block */
 };
 
-/* "func_<hex>" for a body without a function. */
+/* Returns the name "func_<hex>" for a body without a function, or NULL if memory is short. */
 static const char *make_name(struct assay_program *program, uint64_t entry)
 {
     char name[32];
@@ -30,7 +30,7 @@ static const char *make_name(struct assay_program *program, uint64_t entry)
     return as_arena_strndup(&((struct as_whole *)program)->names, name, (size_t)n);
 }
 
-/* What its blocks tell (size, unresolved jumps) comes with them. */
+/* Fills a body except for size and unresolved jumps, which fill_blocks adds. */
 static void fill_body(const struct as_builder *b, size_t body, uint32_t block, uint32_t loop,
                       uint32_t loops)
 {
@@ -45,7 +45,7 @@ static void fill_body(const struct as_builder *b, size_t body, uint32_t block, u
     bits |= head->origin == ASSAY_FUNCTION_ENTRY ? ASSAY_BODY_GUESSED : 0;
     const struct assay_function *function =
         head->function == ASSAY_NONE ? NULL : &b->program->function[head->function];
-    /* Others look bodies up by halves. */
+    /* Other code searches bodies by bisection. */
     assert(body == 0 || b->program->body[body - 1].entry < head->start);
     b->program->body[body] = (struct assay_body){
         .name = function ? function->name : make_name(b->program, head->start),
@@ -75,7 +75,7 @@ static uint16_t block_bits(const struct as_flow_block *from)
     return (uint16_t)(from->bits | (second ? ASSAY_BLOCK_SECOND : 0));
 }
 
-/* Blocks and successors of a body; counts how many edges come into each block. */
+/* Fills blocks and successors of a body. Counts the edges into each block. */
 static void fill_blocks(struct assay_program *program, const struct as_flow *flow,
                         const struct as_nest *nest, struct assay_body *body, uint32_t edge)
 {
@@ -133,7 +133,7 @@ static void fill_preds(struct assay_program *program, const struct assay_body *b
     }
 }
 
-/* Edges into, out of and back in each loop. */
+/* Counts the edges into, out of and back in each loop. */
 static void count_loop_edges(struct assay_program *program, const struct assay_body *body)
 {
     struct assay_loop *loop = program->loop;
@@ -153,7 +153,7 @@ static void count_loop_edges(struct assay_program *program, const struct assay_b
                     to = loop[to].parent;
                 }
             }
-            if (program->succ[e].back) { /* its header may stand in an inner loop no more */
+            if (program->succ[e].back) { /* the header's inner loop may have been merged */
                 uint32_t l = block[program->succ[e].block].loop;
                 loop[l].back_edges++;
             }
@@ -169,7 +169,7 @@ static void fill_loops(struct assay_program *program, const struct as_nest *nest
         bool is_inner = nest->loop[l].parent != ASSAY_NONE;
         bool has_inner = l + 1 < nest->loops && nest->loop[l + 1].parent == l;
         uint32_t self = body->first_loop + l;
-        assert(!is_inner || nest->loop[l].parent < l); /* as walks from the outside in rely on */
+        assert(!is_inner || nest->loop[l].parent < l); /* walks from outer to inner rely on this */
         loop[l] = (struct assay_loop){
             .body = (uint32_t)(body - program->body),
             .header = body->first_block + nest->loop[l].header,
@@ -198,7 +198,7 @@ static void fill_loops(struct assay_program *program, const struct as_nest *nest
     count_loop_edges(program, body);
 }
 
-/* Paths of the loops of one body: of all of them only the number. */
+/* Counts the paths of all loops of one body. */
 static int count_paths(struct assay_program *program, const struct assay_body *body, unsigned limit,
                        struct as_arena *scratch)
 {
@@ -234,7 +234,7 @@ static int fill_some(void *ctx, size_t from, size_t to, unsigned worker, struct 
     struct as_arena *scratch = as_scratch_of(f->b, worker);
     for (size_t i = from; i < to; i++) {
         struct assay_body *body = &program->body[i];
-        uint32_t edge = body->function; /* parked there by place_bodies */
+        uint32_t edge = body->function; /* place_bodies stored it there */
         program->body[i].function = f->b->region.at[f->b->body.at[i].head].function;
         fill_blocks(program, &f->b->flow[i], &f->nest[i], body, edge);
         fill_preds(program, body, edge);
@@ -247,7 +247,8 @@ static int fill_some(void *ctx, size_t from, size_t to, unsigned worker, struct 
     return 0;
 }
 
-/* Where each body's blocks, edges and loops stand; allocates the tables. */
+/* Assigns places in the tables to the blocks, edges and loops of each body.
+ * Allocates the tables. */
 static int place_bodies(struct fill *f, struct assay_error *err)
 {
     struct as_builder *b = f->b;

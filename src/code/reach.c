@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reaching definitions. A set of writers is a number: that of the one instruction in it, or of a
- * list in the pool; sets stay single on straight code, and a join makes a new list only when it
- * equals neither side. The iteration has no cycle, so one walk finds all sets; a second one, with
- * those of the end of the iteration known, names the writers of each read.
+ * Finds reaching definitions. A number stands for a set of writers: either the one instruction in
+ * the set, or a list in the pool. Sets have one element in straight code. A join makes a new list
+ * only if it differs from both inputs. The iteration has no cycle, so one walk finds all sets. A
+ * second walk then knows the sets at the end of the iteration and lists the writers of each read.
  */
 #include "code/reach.h"
 
@@ -14,7 +14,8 @@
 
 /* ---- Sets -------------------------------------------------------------------------------- */
 
-/* Elements of a set; a single one stands in `*one`. */
+/* Returns the elements of a set and sets `*n` to their number. For a set of one element they are
+ * `set` itself. */
 static const uint32_t *elements(const struct as_reach *r, const uint32_t *set, uint32_t *n)
 {
     if (*set <= r->exposed) {
@@ -31,7 +32,8 @@ static bool same(const uint32_t *a, uint32_t an, const uint32_t *b, uint32_t bn)
     return an == bn && memcmp(a, b, an * sizeof *a) == 0;
 }
 
-/* Union of both ascending lists into `to`, which has room for both. */
+/* Writes the union of both ascending lists to `to`, which has the capacity for both. Returns its
+ * size. */
 static uint32_t unite(const uint32_t *a, uint32_t an, const uint32_t *b, uint32_t bn, uint32_t *to)
 {
     uint32_t n = 0, i = 0, k = 0;
@@ -55,7 +57,7 @@ static int join(struct as_reach *r, uint32_t *into, uint32_t set)
     uint32_t n = unite(a, an, b, bn, merged);
     assert(n && "no set is empty");
     const uint32_t *from = merged;
-    /* The last writers stay, and that there may be none. */
+    /* Keeps the last writers and, if present, the element for "not written yet". */
     uint32_t most = AS_WRITERS_MOST + (merged[n - 1] == r->exposed);
     if (n > most) {
         r->limited = true;
@@ -193,18 +195,18 @@ void as_reach_fini(struct as_reach *r)
 struct register_read {
     struct as_reach *r;
     as_dependence_vec *out;
-    size_t first; /* of this instruction in `out` */
+    size_t first; /* index in `out` of the first dependence of this instruction */
     uint32_t to;
     uint8_t kind, what, bits;
 };
 
-/* Flags of one writer make one dependence. */
+/* Adds a dependence. Several flags of one writer make one dependence. */
 static int add(struct register_read *g, uint32_t from, uint16_t distance, uint8_t bits)
 {
     for (size_t i = g->first; g->kind == ASSAY_DEPENDENCE_FLAGS && i < g->out->n; i++) {
         struct assay_dependence *d = &g->out->at[i];
         if (d->kind == g->kind && d->from == from && d->distance == distance) {
-            /* MERGE says "only": it stays when it holds for all flags. */
+            /* MERGE means "only merges": the bit remains only if it holds for all flags. */
             d->bits = (uint8_t)((d->bits | bits) & ~ASSAY_DEPENDENCE_MERGE) |
                       (d->bits & bits & ASSAY_DEPENDENCE_MERGE);
             d->what |= g->what;
@@ -219,7 +221,7 @@ static int add(struct register_read *g, uint32_t from, uint16_t distance, uint8_
                                                          .bits = bits});
 }
 
-/* True when the instruction may leave the old value: a condition guards its write. */
+/* Returns true if the instruction may keep the old value, because a condition guards its write. */
 static bool writes_maybe(const struct as_reach *r, uint32_t step, const struct register_read *g)
 {
     const struct assay_insn *insn = as_step_insn(r->steps, step);
@@ -227,7 +229,7 @@ static bool writes_maybe(const struct as_reach *r, uint32_t step, const struct r
     if (g->kind == ASSAY_DEPENDENCE_FLAGS)
         return form->flags_maybe & g->what;
     if (!assay_regset_has(r->steps->effects[step].merged, g->what))
-        return false; /* what may stay is merged */
+        return false; /* a value that may remain is merged */
     for (unsigned i = 0; i < form->operands; i++) {
         const struct assay_operand *o = &form->operand[i];
         if (o->kind == ASSAY_OPERAND_REG && o->access & ASSAY_ACCESS_MAYBE &&
@@ -242,11 +244,11 @@ static int name_writers(struct register_read *g, unsigned thing)
     struct as_reach *r = g->r;
     uint32_t n, carried_n = 0;
     if (r->dense[thing] == UINT8_MAX)
-        return 0; /* only live into the loop */
+        return 0; /* live into the loop only */
     const uint32_t *set = &r->now[r->dense[thing]];
     const uint32_t *carried = &r->carried[r->dense[thing]];
     const uint32_t only = *set == r->exposed ? *carried : *set;
-    if (only < r->exposed) { /* one writer, in this iteration or the one before: nearly always */
+    if (only < r->exposed) { /* one writer, in this iteration or the one before: the usual case */
         const uint8_t maybe = writes_maybe(r, only, g) ? ASSAY_DEPENDENCE_MAYBE : 0;
         return add(g, only, *set == r->exposed, g->bits | maybe);
     }
@@ -272,9 +274,9 @@ static int name_writers(struct register_read *g, unsigned thing)
 }
 
 /*
- * How one instruction reads a register that it writes in part: true when it only keeps the rest.
- * Legacy conversions and square roots are described as reading their destination, but compute
- * nothing from it.
+ * Returns true if an instruction that writes part of a register reads it only to keep the rest. The
+ * tables describe legacy conversions and square roots as reading their destination, but the result
+ * does not depend on it.
  */
 static bool only_merges(const struct assay_insn *insn, const struct assay_form *form, unsigned reg)
 {
@@ -295,7 +297,8 @@ static bool only_merges(const struct assay_insn *insn, const struct assay_form *
     return true;
 }
 
-/* True when the register is read only to form the address of a memory access. */
+/* Returns true if the instruction reads the register only to form the address of a
+ * memory access. */
 static bool only_addresses(const struct assay_insn *insn, const struct assay_form *form,
                            unsigned reg)
 {
@@ -341,7 +344,7 @@ int as_reach_step(struct as_reach *r, uint32_t step, as_dependence_vec *out)
         }
     }
     g.kind = ASSAY_DEPENDENCE_FLAGS;
-    /* Flags that may stay are read as a partial write reads its register. */
+    /* A flag that may keep its value counts as read, like a register that is written in part. */
     for (unsigned left = e->flags_read | e->flags_maybe; left; left &= left - 1) {
         g.what = (uint8_t)(left & -left);
         g.bits = e->flags_read & g.what ? 0 : ASSAY_DEPENDENCE_MERGE;

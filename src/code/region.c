@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Regions: every executable byte of the binary in ascending pieces that each start in one place.
- * Starts come from the object's functions; what lies between them is a gap until a call into it
- * shows that code begins there. Decoding starts afresh in every region, so data between functions
- * cannot put the records out of step.
+ * Divides all executable bytes of the binary into regions, ascending pieces with one start each.
+ * The starts come from the object's functions. Bytes between functions are a gap until a call shows
+ * that code begins there. Decoding starts anew in every region, so data between functions cannot
+ * shift the decoding.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ uint32_t as_region_at(const struct as_builder *b, uint64_t address)
         low = near->first[stretch];
         high = near->first[stretch + 1];
     } else if (near->n) {
-        return ASSAY_NONE; /* before the first region or behind the last */
+        return ASSAY_NONE; /* before the first region or after the last */
     }
     const struct as_region *region = b->region.at;
     const size_t at = low + as_first_not(k, high - low, region[low + k].end <= address);
@@ -39,7 +39,7 @@ int as_regions_index(struct as_builder *b)
         return 0;
     const uint64_t base = b->region.at[0].start;
     const uint64_t last = b->region.at[b->region.n - 1].end - 1 - base;
-    while (last >> near->shift >= 2 * b->region.n + 16) /* code may stand far apart */
+    while (last >> near->shift >= 2 * b->region.n + 16) /* code may be spread over a wide range */
         near->shift++;
     const size_t n = (size_t)(last >> near->shift) + 1;
     uint32_t *first = as_malloc((n + 1) * sizeof *first);
@@ -66,14 +66,14 @@ size_t as_region_insn_near(const struct as_builder *b, uint32_t region, uint64_t
     if (address < r->start || address >= r->end || r->insns == 0)
         return SIZE_MAX;
     assert(near >= r->first_insn && near - r->first_insn < r->insns);
-    /* Instructions are of much the same length: the place that the bytes between make likely is
-     * near the right one. */
+    /* Instructions have similar lengths, so the index that the distance in bytes
+     * suggests is close. */
     near -= r->first_insn;
     const double bytes = (double)(int64_t)(address - insn[near].address);
     const double likely = (double)near + bytes * r->insns / (double)(r->end - r->start);
     const size_t from = likely > 0 ? (size_t)likely : 0;
     const size_t after = as_first_not_near(k, (size_t)r->insns, from, insn[k].address <= address);
-    assert(after > 0); /* the first of a region begins where it does */
+    assert(after > 0); /* the first instruction starts at the region's start */
     return r->first_insn + after - 1;
 }
 
@@ -117,7 +117,7 @@ static int push_gap(struct as_builder *b, uint64_t start, uint64_t end)
                                                       .is_gap = true});
 }
 
-/* Regions of the functions in [start, end), the code of one section or segment. */
+/* Makes the regions of the functions in [start, end), the code of one section or segment. */
 static int regions_of_range(struct as_builder *b, uint64_t start, uint64_t end, size_t *next)
 {
     const struct assay_function *function = b->program->function;
@@ -127,11 +127,11 @@ static int regions_of_range(struct as_builder *b, uint64_t start, uint64_t end, 
     uint64_t at = start;
     for (; *next < n && function[*next].start < end; (*next)++) {
         const struct assay_function *f = &function[*next];
-        if (f->start < at) /* inside the one before: a second entry of the same code */
+        if (f->start < at) /* inside the previous function: a second entry of the same code */
             continue;
         AS_TRY(push_gap(b, at, f->start));
         uint64_t stop = f->end < end ? f->end : end;
-        /* A function that reaches beyond this one ends it; one inside it is a second entry. */
+        /* A function that ends after this one cuts it; a function inside it is a second entry. */
         for (size_t k = *next + 1; k < n && function[k].start < stop; k++) {
             if (function[k].start > f->start && function[k].end > stop)
                 stop = function[k].start;
@@ -167,12 +167,12 @@ typedef AS_VEC(struct code_range) code_ranges;
 
 static int add_range(code_ranges *ranges, uint64_t start, uint64_t size_b)
 {
-    if (size_b == 0 || start + size_b < start) /* beyond the end of the address space */
+    if (size_b == 0 || start + size_b < start) /* the size overflows the address space */
         return 0;
     return as_vec_push(ranges, (struct code_range){start, start + size_b});
 }
 
-/* Of a section that BOLT has replaced, the functions that it left in place. */
+/* Adds the functions that BOLT left in place in a section that it replaced. */
 static int live_code(const struct as_builder *b, const struct assay_section *section,
                      code_ranges *ranges)
 {
@@ -184,7 +184,7 @@ static int live_code(const struct as_builder *b, const struct assay_section *sec
     return 0;
 }
 
-/* Executable sections, or segments where there are no sections. */
+/* Adds the executable sections, or the executable segments if there are no sections. */
 static int code_of_file(const struct as_builder *b, code_ranges *ranges)
 {
     const struct assay_section *section;
@@ -215,7 +215,7 @@ static int by_range_start(const void *a, const void *b)
 int as_regions_make(struct as_builder *b, struct assay_error *err)
 {
     code_ranges ranges = {0};
-    uint64_t done = 0; /* in damaged files ranges may overlap: the first one has the bytes */
+    uint64_t done = 0; /* ranges of damaged files may overlap: the first one gets the bytes */
     size_t next = 0;
     int rc = code_of_file(b, &ranges);
     if (rc == 0 && ranges.n)
@@ -245,8 +245,9 @@ struct calls {
 };
 
 /*
- * Starts of code inside gaps that hit an instruction: targets of direct calls from anywhere, and of
- * jumps out of functions (tail calls; the entries of a linkage table jump to its head).
+ * Finds starts of code in gaps at the start of an instruction. These are targets of direct calls
+ * from anywhere and of jumps out of functions. Such jumps are tail calls, and jumps from entries of
+ * a linkage table to its head.
  */
 static int starts_of_notes(const struct as_builder *b, const struct as_code_notes *notes,
                            addresses *starts)
@@ -302,7 +303,8 @@ static int starts_in_gaps(const struct as_builder *b, addresses *starts, struct 
     return rc;
 }
 
-/* The first entry of a linkage table, which calls the loader for the others, has no symbol. */
+/* Returns true for the first entry of a linkage table. It calls the loader for the others and has
+ * no symbol. */
 static bool is_linkage_head(const struct as_builder *b, const struct as_region *gap)
 {
     size_t next = (size_t)(gap - b->region.at) + 1;
@@ -310,7 +312,7 @@ static bool is_linkage_head(const struct as_builder *b, const struct as_region *
            b->region.at[next].origin == ASSAY_FUNCTION_PLT;
 }
 
-/* Cuts `whole` (a gap) before each of its starts; the pieces go to `out`. */
+/* Cuts the gap `whole` before each of its starts. Appends the pieces to `out`. */
 static int cut_region(const struct as_builder *b, const struct as_region *whole,
                       const addresses *starts, size_t *next, regions *out)
 {

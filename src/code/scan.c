@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One look at every instruction that was noted for what ties regions together: calls, jumps that
- * leave a region, and constant addresses (of functions, and of data that may be jump tables).
- * Workers collect by run of regions; the pieces are put together in address order.
+ * Scans every noted instruction for facts that connect regions: calls, jumps out of a region, and
+ * constant addresses. These are addresses of functions, and of data that may be a jump table. Each
+ * worker collects the facts of a run of regions; the results are joined in address order.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,7 @@ static int scan_insn(const struct as_builder *b, struct findings *f, uint32_t fr
     return 0;
 }
 
-/* Landing pads in another region: a cold part that only exceptions reach. */
+/* Adds landing pads in another region as crossings: only exceptions reach such a cold part. */
 static int scan_landings(const struct as_builder *b, struct findings *f, uint32_t from,
                          as_landings *landing)
 {
@@ -99,7 +99,7 @@ static int scan_landings(const struct as_builder *b, struct findings *f, uint32_
     return 0;
 }
 
-/* One region; `*next`: the first note that is not behind it. */
+/* Scans one region. Sets `*next` to the first note after it. */
 static int scan_region(const struct as_builder *b, struct findings *f, uint32_t from,
                        const struct as_code_notes *notes, size_t *next)
 {
@@ -149,7 +149,7 @@ static int append_findings(struct as_builder *b, const struct findings *f)
     return 0;
 }
 
-/* Entry point and initialisation functions are called by the loader. */
+/* Marks the entry point and initialisation functions as called, because the loader calls them. */
 static void mark_called_by_loader(struct as_builder *b)
 {
     const uint64_t *init;
@@ -162,7 +162,7 @@ static void mark_called_by_loader(struct as_builder *b)
     }
 }
 
-/* A function whose address is taken may be called. */
+/* Marks functions with an address that code or data takes; they may be called. */
 static void mark_taken(struct as_builder *b)
 {
     as_vec_foreach (&b->reference, reference)
@@ -174,7 +174,8 @@ static void mark_taken(struct as_builder *b)
     }
 }
 
-/* Addresses inside regions that stand in data: labels of computed gotos and of jump tables. */
+/* Adds the addresses inside regions that data holds: labels of computed gotos and
+ * of jump tables. */
 static int add_labels_of_data(struct as_builder *b)
 {
     for (size_t i = 0; i < b->pointers.n; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slots are taken and filled by atomic exchanges: who takes one owns what was in it. */
+/* Atomic exchanges take and fill the slots: the thread that takes a scratch owns its contents. */
 #include "code/scratch.h"
 
 static struct as_scratches *scratches_of(const struct assay_program *program)

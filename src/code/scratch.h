@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a question about one loop works in, kept by the program for the next question: callers ask
- * for paths, dependences and streams of tens of thousands of loops, most of them small. Any thread
- * may take one; nothing in it shows in a result.
+ * Keeps memory for questions about single loops. Callers ask for paths, dependences and streams of
+ * tens of thousands of loops, most of them small. The program keeps the memory for the next
+ * question. Any thread may acquire a scratch; its contents never change a result.
  */
 #ifndef AS_CODE_SCRATCH_H
 #define AS_CODE_SCRATCH_H
@@ -14,8 +14,9 @@
 #include "code/reach.h"
 
 struct as_scratch {
-    struct as_arena arena; /* empty when taken */
-    /* The loop asked about last: whoever asks for its paths asks for its dependences next. */
+    struct as_arena arena; /* empty after as_scratch_acquire */
+    /* The loop of the last question. A caller that asks for its paths mostly asks for its
+     * dependences next. */
     struct as_arena iteration_arena;
     struct as_iteration iteration;
     bool has_iteration;
@@ -23,26 +24,29 @@ struct as_scratch {
     struct as_reach reach;
 };
 
-enum { AS_SCRATCHES = 8 }; /* threads beyond it make their own and free them */
+enum { AS_SCRATCHES = 8 }; /* further threads allocate their own and free them */
 
-/* Each is NULL or nobody's. */
+/* Each pointer is NULL or a scratch that is not in use. */
 struct as_scratches {
     _Atomic(struct as_scratch *) spare[AS_SCRATCHES];
 };
 
-/* NULL when out of memory. */
+/* Returns a scratch for the caller alone, or NULL if memory is short. as_scratch_release returns
+ * it. */
 struct as_scratch *as_scratch_acquire(const struct assay_program *program);
 void as_scratch_release(const struct assay_program *program, struct as_scratch *scratch);
 void as_scratches_fini(struct as_scratches *scratches);
 
-/* One iteration of the loop, good until the scratch is given; NULL when out of memory. */
+/* Returns one iteration of the loop, valid until the next call or until the scratch is released.
+ * Returns NULL if memory is short. */
 const struct as_iteration *as_scratch_iteration(struct as_scratch *scratch,
                                                 const struct assay_program *program, uint32_t loop);
 
-/* The program with what its tables borrow: what assay_program_new hands out points to the first. */
+/* The program with the data that its tables borrow. The pointer of assay_program_new points to the
+ * first member. */
 struct as_whole {
     struct assay_program program;
-    struct as_arena names; /* of bodies without one */
+    struct as_arena names; /* names of bodies without a symbol */
     struct as_scratches scratches;
 };
 

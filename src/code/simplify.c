@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops of the binary that are none of the source. A `continue` gives a loop two ways back; where
- * the compiler copied the step of the loop into one of them, the ways lead to different blocks and
- * look like an inner loop. It is told from a true one by four signs: the outer header comes to the
- * inner one in a straight line without a store or a call; the inner loop leaves the outer one too
- * (the test of the `for` stands in it); every register that the inner loop carries on by a constant
- * keeps its value in the outer part but for such steps; and it is the outer loop's only child
- * there.
+ * Merges loops of the binary that the source does not have. A `continue` gives a loop two paths
+ * back. If the compiler copied the step of the loop into one of them, they lead to different
+ * blocks. The result looks like an inner loop. Four signs show such a loop. First, the outer header
+ * reaches the inner one in a straight line without a store or a call. Second, the inner loop also
+ * leaves the outer one: it has the test of the `for`. Third, the outer part changes the registers
+ * that the inner loop steps only by constant steps. Fourth, the outer part has no other inner loop
+ * on the way.
  */
 #include <string.h>
 
@@ -21,7 +21,8 @@ static const struct assay_insn *insns_of(const struct as_builder *b,
     return &b->program->code.insn[block->first_insn];
 }
 
-/* One way of `from` that stays in the loop, or ASSAY_NONE when none or several do. */
+/* Returns the only successor of `from`, or ASSAY_NONE if there are several or one
+ * leaves the loop. */
 static uint32_t only_way(const struct as_flow *flow, const struct as_nest *nest, uint32_t loop,
                          uint32_t from)
 {
@@ -54,7 +55,8 @@ static bool is_light(const struct as_builder *b, const struct as_flow_block *blo
     return true;
 }
 
-/* The outer header leads to the inner one in a straight line of few, harmless instructions. */
+/* Returns true if the outer header leads straight to the inner one. The instructions between are
+ * few and have no store or call. */
 static bool leads_straight(const struct as_builder *b, const struct as_flow *flow,
                            const struct as_nest *nest, uint32_t outer, uint32_t inner)
 {
@@ -72,7 +74,7 @@ static bool leads_straight(const struct as_builder *b, const struct as_flow *flo
     return true;
 }
 
-/* An edge of the inner loop leaves the outer one. */
+/* Returns true if an edge of the inner loop leaves the outer one. */
 static bool leaves_both(const struct as_flow *flow, const struct as_nest *nest, uint32_t outer,
                         uint32_t inner)
 {
@@ -88,7 +90,7 @@ static bool leaves_both(const struct as_flow *flow, const struct as_nest *nest, 
     return false;
 }
 
-/* Register += constant: add, sub, inc, dec, lea of itself. */
+/* Returns true if the instruction adds a constant to `reg`: add, sub, inc, dec, lea of itself. */
 static bool is_step(const struct assay_insn *insn, const struct assay_form *form, uint8_t reg)
 {
     if (form->operands == 0 || form->operand[0].kind != ASSAY_OPERAND_REG ||
@@ -102,8 +104,8 @@ static bool is_step(const struct assay_insn *insn, const struct assay_form *form
 }
 
 struct carried {
-    uint16_t stepped; /* general registers changed only by constant steps */
-    uint16_t other;   /* changed otherwise */
+    uint16_t stepped; /* general registers that only constant steps change */
+    uint16_t other;   /* registers with other changes */
 };
 
 static void collect_writes(const struct as_builder *b, const struct as_flow_block *block,
@@ -126,7 +128,7 @@ static void collect_writes(const struct as_builder *b, const struct as_flow_bloc
     }
 }
 
-/* The inner loop's steps go on in the outer part: none of its counters is set anew there. */
+/* Returns true if the outer part sets none of the inner loop's counters anew. */
 static bool carries_on(const struct as_builder *b, const struct as_flow *flow,
                        const struct as_nest *nest, uint32_t outer, uint32_t inner)
 {
@@ -143,7 +145,8 @@ static bool carries_on(const struct as_builder *b, const struct as_flow *flow,
 
 /* ---- Gather and scatter retry loops ------------------------------------------------------ */
 
-/* One block that repeats a gather or scatter while its mask is not empty, and nothing else. */
+/* Returns true for a loop of one block that only repeats a gather or scatter until its mask is
+ * empty. */
 static bool is_retry(const struct as_builder *b, const struct as_flow *flow,
                      const struct as_nest *nest, uint32_t loop)
 {
@@ -180,7 +183,8 @@ static bool is_retry(const struct as_builder *b, const struct as_flow *flow,
     return true;
 }
 
-/* The header of a merged loop stays a place where an iteration of the outer loop begins anew. */
+/* Merges a loop into the loop around it. The header of a loop merged for `continue` remains the
+ * target of back edges of the outer loop. */
 static void merge_loop(const struct as_flow *flow, struct as_nest *nest, uint32_t loop, uint8_t bit)
 {
     uint32_t outer = nest->loop[loop].parent;
@@ -200,7 +204,7 @@ static void merge_loop(const struct as_flow *flow, struct as_nest *nest, uint32_
 
 void as_nest_simplify(const struct as_builder *b, const struct as_flow *flow, struct as_nest *nest)
 {
-    for (uint32_t l = nest->loops; l-- > 0;) { /* inner loops stand behind outer ones */
+    for (uint32_t l = nest->loops; l-- > 0;) { /* inner loops come after outer ones */
         uint32_t outer = nest->loop[l].parent;
         if (outer == ASSAY_NONE || (nest->loop[l].bits & ASSAY_LOOP_IRREDUCIBLE) ||
             (nest->loop[outer].bits & ASSAY_LOOP_OUTSIZE))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ties the loops of a program to their source, body by body, and puts the ranges of all together.
- * Bodies are independent; chunks of them are worked on in parallel.
+ * Ties the loops of a program to their source, body by body, and joins the ranges in one table.
+ * Bodies are independent; workers handle chunks of them in parallel.
  */
 #include "code/source.h"
 
@@ -46,7 +46,7 @@ static int tie_some(void *ctx, size_t from, size_t to, unsigned worker, struct a
     return rc < 0 ? as_error_nomem(err, "source of loops") : 0;
 }
 
-/* Puts the ranges of all chunks into one table and shifts the loops' references to it. */
+/* Copies the ranges of all chunks into one table and shifts the loops' references to it. */
 static int join_source_ranges(struct whole *w, size_t chunks)
 {
     struct assay_program *program = w->program;

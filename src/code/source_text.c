@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each file is read once, whole, and indexed by line.
+ * Reads each file once and indexes its lines.
  */
 #include "code/source_text.h"
 
@@ -12,11 +12,11 @@
 #include "base/io_full.h"
 #include "base/untrusted_open.h"
 
-/* Larger files are not read: a source that people or their generators write is far below. */
+/* Max size of a file, in bytes. Source code is far smaller, even if generated. */
 #define SOURCE_MAX_B (64u << 20)
 
 struct as_source_file {
-    char *text; /* NULL = cannot be read */
+    char *text; /* NULL = unreadable */
     size_t text_b;
     AS_VEC(size_t) line; /* offset of each line */
 };

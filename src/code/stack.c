@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The stack pointer through prologues and epilogues as compilers write them; anything else makes
- * the depth unknown until the frame pointer gives it back.
+ * Follows the stack pointer through prologues and epilogues of compilers. Any other instruction
+ * makes the depth unknown until the frame pointer restores it.
  */
 #include "code/stack.h"
 

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Instructions of a view. Registers that a call destroys: System V ABI, AMD64 supplement 1.0,
- * section 3.2.1 (rbx, rbp, rsp, r12 to r15 and the direction flag belong to the caller).
+ * Lists the instructions of a view. The registers that a call destroys are in the System V ABI,
+ * AMD64 supplement 1.0, section 3.2.1. The caller owns rbx, rbp, rsp, r12 to r15 and the direction
+ * flag.
  */
 #include "code/steps.h"
 
 #include "base/error.h"
 #include "base/search.h"
 
-/* rax rcx rdx rsi rdi r8 ... r11, all vector, mask and x87 registers. */
+/* rax rcx rdx rsi rdi r8-r11; CLOBBERED adds all vector, mask and x87 registers. */
 #define CLOBBERED_GPRS ((uint64_t)0x0fc7)
 #define CLOBBERED      (CLOBBERED_GPRS | ~(uint64_t)0 << ASSAY_REG_VEC)
 
 enum { LEAF_INSNS = 64 };
 
-/* The body that begins at `address` when it is so small and simple that all it writes is known. */
+/* Returns the body that begins at `address` if all its writes are known: it is small and calls
+ * nothing. Returns NULL otherwise. */
 static const struct assay_body *leaf_at(const struct assay_program *program, uint64_t address)
 {
     const size_t at = as_first_not(k, program->body_n, program->body[k].entry < address);
@@ -61,7 +63,7 @@ void as_step_effects(const struct assay_program *program, const struct assay_ins
     assay_insn_effects(insn, out);
     unsigned insn_class = as_form_of(insn)->insn_class;
     if (insn_class == ASSAY_CLASS_NOP)
-        out->read = (struct assay_regset){{0, 0}}; /* its address is padding */
+        out->read = (struct assay_regset){{0, 0}}; /* the address of a nop is padding */
     if (insn_class == ASSAY_CLASS_CALL)
         call_effects(program, insn, out);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The instructions of a view with what they read and write, in the order of the view. A call
- * writes what the callee destroys, as far as known, so that nobody seems to read from before.
+ * Lists the instructions of a view with their effects on registers and flags, in the order of the
+ * view. A call writes the registers that the callee destroys, so no later read seems to use an
+ * earlier value.
  */
 #ifndef AS_CODE_STEPS_H
 #define AS_CODE_STEPS_H
@@ -12,11 +13,11 @@
 struct as_steps {
     const struct as_iteration_view *view;
     uint32_t n;
-    uint32_t *insn; /* into program.code.insn */
+    uint32_t *insn; /* indices into program.code.insn */
     struct assay_effects *effects;
 };
 
-/* 0 or ASSAY_ERR_NOMEM. */
+/* Lists the instructions of a view. `arena` owns the lists. Returns 0 or ASSAY_ERR_NOMEM. */
 int as_steps_make(const struct as_iteration_view *view, struct as_arena *arena,
                   struct as_steps *out);
 
@@ -26,8 +27,9 @@ static inline const struct assay_insn *as_step_insn(const struct as_steps *steps
 }
 
 /*
- * assay_insn_effects, and the registers and flags that a call destroys: what the ABI lets it, or
- * less when it goes to a small function of the same file that calls nothing.
+ * Sets `out` to the effects of assay_insn_effects plus the registers and flags that a call
+ * destroys. These are all registers that the ABI allows. A call of a small function in the same
+ * file that calls nothing destroys only the registers that it writes.
  */
 void as_step_effects(const struct assay_program *program, const struct assay_insn *insn,
                      struct assay_effects *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory streams of a loop: the step of each memory operand's address per iteration, and operands
- * put together to arrays by what their addresses have in common.
+ * Finds the memory streams of a loop: the step per iteration of each memory operand's address.
+ * Operands with related addresses form an array.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +13,14 @@
 
 enum { GAP_B = 64 };
 
-/* One operand before it becomes a stream. */
+/* A memory operand before it becomes a stream. */
 struct operand {
     const struct as_access *access;
     uint32_t insn;
-    uint32_t term;   /* what it shares with the others of its array */
-    uint32_t symbol; /* absolute addresses: symbol that holds it or ASSAY_NONE */
+    uint32_t term;   /* term that the operands of an array share */
+    uint32_t symbol; /* absolute address: symbol that holds it, or ASSAY_NONE */
     uint32_t group;
-    uint32_t index; /* in the order of the instructions */
+    uint32_t index; /* index in the order of the instructions */
     bool absolute;
 };
 
@@ -40,14 +40,15 @@ struct stream_work {
 
 /* Operands of one array. */
 struct group {
-    int64_t first; /* lowest constant */
+    int64_t first; /* lowest constant of the addresses */
     uint32_t number;
     bool numbered, frame, covered;
 };
 
 /* ---- Arrays ------------------------------------------------------------------------------ */
 
-/* True for addresses that code of a file with a fixed address may hold as displacements. */
+/* Returns true if the address is in a file with fixed addresses; its code may hold such addresses
+ * as displacements. */
 static bool in_image(const struct assay_object *object, uint64_t address)
 {
     const struct assay_section *section;
@@ -62,7 +63,8 @@ static bool in_image(const struct assay_object *object, uint64_t address)
     return false;
 }
 
-/* The part of an address that is the same in all iterations; the whole term when there is none. */
+/* Returns the part of an address that is the same in all iterations. Returns the whole term if
+ * there is none. */
 static uint32_t fixed_part(struct as_symbols *s, uint32_t term)
 {
     struct as_term t = s->term.at[term];
@@ -112,7 +114,8 @@ static int compare_arrays(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Absolute addresses share an array only when one object holds them, or when they are close. */
+/* Returns true if the operands belong to one array. Absolute addresses must be in one symbol, or
+ * close to each other if they have no symbol. */
 static bool same_array(const struct operand *a, const struct operand *b)
 {
     if (a->term != b->term || a->access->known != b->access->known || a->absolute != b->absolute)
@@ -126,7 +129,8 @@ static bool same_array(const struct operand *a, const struct operand *b)
     return gap <= a->access->memory.width_b + GAP_B + step;
 }
 
-/* Sorts unless it is sorted: blocks mostly follow each other as their instructions do. */
+/* Sorts unless the operands are in order already. Blocks mostly have the order of their
+ * instructions. */
 static void sort_operands(struct stream_work *w, int (*compare)(const void *, const void *))
 {
     uint32_t i = 1;
@@ -168,7 +172,8 @@ static int compare_pieces(const void *a, const void *b)
     return x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* True when operands [first, end) of one array touch every byte of the step, modulo the step. */
+/* Returns true if operands [first, end) of one array touch every byte of the step,
+ * modulo the step. */
 static bool covers(const struct operand *first, const struct operand *end, struct byte_piece *piece)
 {
     if (!first->access->known || !first->access->step || first->access->step == INT64_MIN)
@@ -216,7 +221,8 @@ static int make_groups(struct stream_work *w)
     return 0;
 }
 
-/* Arrays get their numbers in the order of the instructions, those of the frame last. */
+/* Numbers the arrays in the order of the instructions, those of the frame last. Returns the number
+ * of arrays outside of the frame. */
 static uint32_t number_groups(struct stream_work *w)
 {
     uint32_t number = 0, arrays = 0;
@@ -276,8 +282,7 @@ static int fill_streams(struct stream_work *w, struct assay_streams *out)
     return 0;
 }
 
-/* ---- All ---------------------------------------------------------------------------------------
- */
+/* ---- Interface --------------------------------------------------------------------------- */
 
 static int find_streams(struct stream_work *w, struct assay_streams *out)
 {

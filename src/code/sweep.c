@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decoding all regions into one table. Pieces of code are decoded into records that each worker
- * uses again and again, while they are in its cache; where they go in the table is known when the
- * piece before them has been decoded, so pieces take their places in turn and are copied side by
- * side. A worker that is alone knows the place before and decodes there. The table has room for
- * short instructions from the start: what it does not need was never touched and is given back.
+ * Decodes all regions into one table. Each worker decodes pieces of code into its own records,
+ * which stay in its cache. The place of a piece in the table is known once the pieces before it are
+ * decoded. So pieces reserve their places in turn, and workers copy in parallel. A single worker
+ * knows the place in advance and decodes into the table. The table's first capacity suits short
+ * instructions. Its unused end is never touched and is released.
  */
 #include <pthread.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 #include "code/internal.h"
 #include "isa/decode.h"
 
-/* Bytes of code decoded into one piece: its records stay in the second cache. */
+/* Bytes of code in one piece: its records stay in the second-level cache. */
 #define PIECE_B ((uint64_t)64 * 1024)
 
-/* Bytes an instruction that the table has room for: few binaries have less than four. */
+/* Bytes per instruction for the table's first capacity. Few binaries have less than four. */
 #define SHORT_INSN_B 3
 
 struct region_piece {
@@ -23,9 +23,9 @@ struct region_piece {
     uint64_t size_b;
 };
 
-/* Of one worker. */
+/* Memory of one worker. */
 struct staging {
-    AS_VEC(uint32_t) noted; /* into `records` */
+    AS_VEC(uint32_t) noted; /* indices into `records` */
     struct as_records records;
     AS_VEC(struct assay_bytes) range; /* per region of the piece */
     AS_VEC(size_t) first;
@@ -36,13 +36,14 @@ struct sweep {
     AS_VEC(struct region_piece) piece;
     struct staging *staging; /* per worker */
     struct assay_code *all;
-    pthread_mutex_t lock; /* guards what follows, and the numbers and `wide` of `all` */
+    /* Guards the members below, and the counts and `wide` of `all`. */
+    pthread_mutex_t lock;
     pthread_cond_t moved;
-    size_t turn;      /* piece that takes its place next */
-    size_t room;      /* records in all->insn; it moves only while nobody copies */
-    size_t wide_room; /* in all->wide */
+    size_t turn;      /* piece that reserves its place next */
+    size_t room;      /* capacity of all->insn in records; it moves only while no worker copies */
+    size_t wide_room; /* capacity of all->wide */
     unsigned copying;
-    bool failed; /* no further piece takes a place */
+    bool failed; /* no further piece reserves a place */
 };
 
 static int make_pieces(struct sweep *s)
@@ -68,7 +69,7 @@ static int make_pieces(struct sweep *s)
     return s->all->insn && s->staging ? 0 : ASSAY_ERR_NOMEM;
 }
 
-/* Decodes the piece; its regions know their records within it. */
+/* Decodes a piece. g->first has the index of each region's first record in the piece. */
 static int decode_piece(const struct as_builder *b, const struct region_piece *piece,
                         struct staging *g, struct assay_error *err)
 {
@@ -89,8 +90,9 @@ static int decode_piece(const struct as_builder *b, const struct region_piece *p
     return as_records_decode(&g->records, g->range.at, n, g->first.at, err);
 }
 
-/* Whether scanning has a use for the instruction: control that leaves its region, or a constant
- * address. Jumps inside a function are most of all; a gap may be cut, then some of its leave. */
+/* Returns true if the scan needs the instruction: control leaves its region, or the instruction has
+ * a constant address. Most jumps stay inside their function. All jumps of a gap are noted, because
+ * the gap may be cut. */
 static inline bool is_noted(const struct as_region *region, const struct assay_insn *insn)
 {
     const unsigned flow = as_form_flows[insn->form];
@@ -100,7 +102,7 @@ static inline bool is_noted(const struct as_region *region, const struct assay_i
                target < region->start || target >= region->end;
     }
     if (insn->bits & ASSAY_INSN_MEM)
-        return insn->base >= ASSAY_REG_IP; /* or none */
+        return insn->base >= ASSAY_REG_IP; /* or no base */
     return flow & AS_FORM_ADDRESS && insn->imm > 0;
 }
 
@@ -120,7 +122,7 @@ static int note_piece(const struct as_builder *b, const struct region_piece *pie
     return 0;
 }
 
-/* The notes of a piece whose records stand at `place`. */
+/* Stores the notes of a piece. Its records are at `place` in the table. */
 static int store_piece_notes(struct as_builder *b, size_t piece, size_t from, size_t to,
                              const struct staging *g, size_t place)
 {
@@ -134,7 +136,8 @@ static int store_piece_notes(struct as_builder *b, size_t piece, size_t from, si
     return 0;
 }
 
-/* Room for `n` records more; called with the lock, which is let go while others still copy. */
+/* Grows the capacity by at least `n` records. The caller holds the lock; the function releases it
+ * while it waits for copying workers. */
 static int make_room(struct sweep *s, size_t n)
 {
     if (s->room - s->all->n > n)
@@ -167,7 +170,7 @@ static int add_wide(struct sweep *s, const struct as_records *records)
     return 0;
 }
 
-/* Waits for the pieces before it; the records' place in the table goes to `*place`. */
+/* Waits for the pieces before this one. Sets `*place` to the place of the records in the table. */
 static int reserve_insn_range(struct sweep *s, size_t piece, const struct as_records *records,
                               size_t *place, struct assay_error *err)
 {
@@ -192,14 +195,15 @@ static int reserve_insn_range(struct sweep *s, size_t piece, const struct as_rec
     return rc;
 }
 
-/* Large pages for `n` records from `place` on, where nothing stands yet. */
+/* Requests large pages for `n` records from `place` on; no record is there yet. */
 static void fetch_place(const struct sweep *s, size_t place, size_t n)
 {
     const size_t insn_b = sizeof *s->all->insn;
     as_large_fetch(s->all->insn, s->room * insn_b, place * insn_b, (place + n) * insn_b);
 }
 
-/* Lets the one worker there is decode into the table, if the piece fits whatever it holds. */
+/* Lets a single worker decode into the table if the piece fits at any instruction length. Returns
+ * true if it does. */
 static bool lend_place(const struct sweep *s, const struct region_piece *piece,
                        struct as_records *records)
 {
@@ -246,8 +250,8 @@ static int sweep_piece(struct sweep *s, size_t i, struct staging *g, struct assa
     return 0;
 }
 
-/* Pieces are handed out in rising order, so the one that a worker waits for is being worked on; one
- * that fails lets go of all who wait. */
+/* Handles the pieces [from, to). The pool hands out pieces in ascending order. So if a worker waits
+ * for a piece, another worker is busy with it. A piece that fails wakes all waiting workers. */
 static int sweep_some(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
 {
     struct sweep *s = ctx;
@@ -269,7 +273,7 @@ static int sweep_some(void *ctx, size_t from, size_t to, unsigned worker, struct
     return 0;
 }
 
-/* What the estimate took too much; keeps the bigger block when that fails. */
+/* Releases the unused end of the table. Keeps the larger block if this fails. */
 static void shrink_insn_table(struct assay_code *all)
 {
     struct assay_insn *p = as_realloc(all->insn, all->n + 1, sizeof *p);
@@ -301,7 +305,7 @@ int as_regions_sweep(struct as_builder *b, struct assay_error *err)
                                  : as_pool_for(b->pool, s.piece.n, 1, sweep_some, &s, err);
     sweep_fini(&s);
     if (rc < 0)
-        return rc; /* what there is goes with the program */
+        return rc; /* the program releases what it has */
     shrink_insn_table(all);
     if (b->region.n) {
         all->start = b->region.at[0].start;

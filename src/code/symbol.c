@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums of atoms, each kept once. Arithmetic on constants and factors wraps as the processor's.
+ * Makes sums of atoms and keeps each sum once. Arithmetic on constants and factors wraps at 64
+ * bits.
  */
 #include "code/symbol.h"
 
@@ -8,7 +9,7 @@
 
 #include "base/error.h"
 
-enum { BUCKETS_FIRST = 64, BUCKETS_KEPT = 256 }; /* what is kept has to be cleared */
+enum { BUCKETS_FIRST = 64, BUCKETS_KEPT = 256 }; /* a table that is kept must be cleared */
 
 void as_symbols_start(struct as_symbols *s)
 {
@@ -73,7 +74,8 @@ static int grow_buckets(struct as_symbols *s)
     return 0;
 }
 
-/* Number of the sum `t`, added when new; 0 (and failed) when out of memory. */
+/* Returns the number of the sum `t` and adds the sum if it is new. Returns 0 and sets `failed` if
+ * memory is short. */
 static uint32_t intern(struct as_symbols *s, const struct as_term *t)
 {
     if (!t->parts || s->failed)
@@ -122,7 +124,8 @@ void as_symbol_input(struct as_symbols *s, struct as_value value)
         atom->input[atom->inputs++] = value.term;
 }
 
-/* Merges both sums; parts beyond AS_TERM_PARTS are counted but not stored. */
+/* Adds both sums to `out`. Parts beyond AS_TERM_PARTS are counted but not stored. Returns the
+ * number of parts. */
 static uint32_t merge_sums(const struct as_term *a, const struct as_term *b, int64_t factor,
                            struct as_term *out)
 {
@@ -227,7 +230,7 @@ static void settle_bits(struct as_symbols *s, size_t i)
     struct as_atom *atom = &s->atom.at[i];
     atom->known = true;
     atom->step = step;
-    /* Of what never changes nothing says that its low bits are zero. */
+    /* A value that never changes does not prove that its low bits are zero. */
     atom->aliased = step && atom->sets && !s->failed;
     atom->alias = alias;
 }

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Jump tables: the targets of an indirect jump, read off the binary.
+ * Finds jump tables: the targets of an indirect jump, read from the binary.
  *
- * Two shapes cover gcc and clang. Relative: `lea table(%rip),%b; movslq (%b,%i,4),%t; add %b,%t;
- * jmp *%t`, without optimisation a scaled index and `cltq`. Absolute: `jmp *table(,%i,8)`, `mov
- * table(,%i,8),%t; jmp *%t`, or the same with the table's address in a register. The number of
- * entries comes from the compare that guards the index, or from a mask on it; without either,
- * entries are read while they lead to an instruction of the same body, up to the next address that
- * code uses. A table that does not fit is no table: the jump stays unresolved.
+ * Two shapes cover gcc and clang. A relative table has 4-byte distances: `lea table(%rip),%b;
+ * movslq (%b,%i,4),%t; add %b,%t; jmp *%t`. Unoptimised code uses a scaled index and `cltq`. An
+ * absolute table has addresses: `jmp *table(,%i,8)` or `mov table(,%i,8),%t; jmp *%t`. The address
+ * of the table may also be in a register.
+ *
+ * The compare that guards the index gives the number of entries, or else a mask on the index.
+ * Without both, entries are read while they lead to an instruction of the same body. They end at
+ * the next address that code uses. If an entry of a bounded table is invalid, the jump remains
+ * unresolved.
  */
 #include <string.h>
 
 #include "code/constants.h"
 
-#define LOOK_BACK    64         /* instructions searched for a definition */
-#define ENTRIES_MOST (1u << 20) /* of one table */
+#define LOOK_BACK    64         /* instructions searched backwards for a definition */
+#define ENTRIES_MOST (1u << 20) /* entries of one table */
 
 struct table {
-    uint64_t address; /* of the first entry */
+    uint64_t address; /* address of the first entry */
     uint64_t base;    /* added to relative entries */
-    unsigned entry_b; /* 4: relative, 8: absolute */
-    uint8_t index;    /* register */
+    unsigned entry_b; /* bytes of an entry, 4: relative, 8: absolute */
+    uint8_t index;    /* register of the index */
     size_t at;        /* instruction that uses the index */
 };
 
@@ -28,8 +31,8 @@ struct table_search {
     const struct as_builder *b;
     const struct as_body_parts *body;
     struct as_jump_targets *out;
-    const struct assay_insn *insn; /* all */
-    size_t first, end;             /* of the region the jump stands in */
+    const struct assay_insn *insn; /* all instructions of the program */
+    size_t first, end;             /* instructions of the region that has the jump */
 };
 
 static const struct assay_form *form_of(const struct table_search *s, size_t i)
@@ -44,8 +47,9 @@ static bool writes(const struct table_search *s, size_t i, uint8_t reg)
     return assay_regset_has(effects.written, reg);
 }
 
-/* Last instruction before `i` in address order that writes `reg`; SIZE_MAX when a call (which may
- * change it), the end of another run of code, the start of the region or the limit comes first. */
+/* Returns the last instruction before `i` in address order that writes `reg`. Returns SIZE_MAX if a
+ * call, a return or a jump comes first. The search also ends at the start of the region and after
+ * LOOK_BACK instructions. */
 static size_t definition(const struct table_search *s, size_t i, uint8_t reg)
 {
     for (size_t steps = 0; i-- > s->first && steps < LOOK_BACK; steps++) {
@@ -71,7 +75,7 @@ static bool is_immediate_move(const struct table_search *s, size_t i)
            form->operand[0].kind == ASSAY_OPERAND_REG && form->operand[1].kind == ASSAY_OPERAND_IMM;
 }
 
-/* Constant that `reg` holds before `i`. */
+/* Sets `address` to the constant that `reg` holds before `i`. Returns false if there is none. */
 static bool constant(const struct table_search *s, size_t i, uint8_t reg, uint64_t *address)
 {
     if (s->out->constants && as_constant_at(s->out->constants, i, reg, address))
@@ -92,7 +96,8 @@ static bool constant(const struct table_search *s, size_t i, uint8_t reg, uint64
     return false;
 }
 
-/* The memory operand of `i` as an absolute table: disp(,index,8) or (base,index,8). */
+/* Reads the memory operand of `i` as an absolute table: disp(,index,8) or (base,index,8). Returns
+ * false if it is not one. */
 static bool absolute_table(const struct table_search *s, size_t i, struct table *t)
 {
     const struct assay_insn *insn = &s->insn[i];
@@ -109,7 +114,7 @@ static bool absolute_table(const struct table_search *s, size_t i, struct table 
     return true;
 }
 
-/* `reg` holds four times another register before `i`: lea 0(,%index,4),%reg. */
+/* Returns true if `reg` holds four times another register before `i`: lea 0(,%index,4),%reg. */
 static bool is_scaled(const struct table_search *s, size_t i, uint8_t reg, struct table *t)
 {
     size_t at = definition(s, i, reg);
@@ -122,7 +127,8 @@ static bool is_scaled(const struct table_search *s, size_t i, uint8_t reg, struc
            insn->disp == 0;
 }
 
-/* The operand's address is (base,index,4), or, not optimised, (scaled index,base). */
+/* Reads the operand of `i` as a relative table: (base,index,4), or in unoptimised code (scaled
+ * index,base). Returns false if it is not one. */
 static bool relative_operand(const struct table_search *s, size_t i, struct table *t)
 {
     const struct assay_insn *insn = &s->insn[i];
@@ -144,7 +150,8 @@ static bool relative_operand(const struct table_search *s, size_t i, struct tabl
     return true;
 }
 
-/* `i` loads a 4-byte entry: movslq (base,index,4), or a plain load and cltq after it. */
+/* Reads the load of a 4-byte entry at `i`: movslq (base,index,4), or a plain load before cltq.
+ * Returns false if it is not one. */
 static bool relative_table(const struct table_search *s, size_t i, struct table *t)
 {
     const struct assay_form *form = form_of(s, i);
@@ -160,8 +167,8 @@ static bool relative_table(const struct table_search *s, size_t i, struct table 
            relative_operand(s, load, t);
 }
 
-/* The two registers that `i` adds: `add %b,%t`, or `lea (%b,%t),%x` as assemblers' macros have it.
- */
+/* Sets `part` to the two registers that `i` adds: `add %b,%t`, or `lea (%b,%t),%x` in assembler
+ * macros. Returns false for other instructions. */
 static bool sum_of(const struct table_search *s, size_t i, uint8_t part[2])
 {
     const struct assay_form *form = form_of(s, i);
@@ -180,7 +187,8 @@ static bool sum_of(const struct table_search *s, size_t i, uint8_t part[2])
     return true;
 }
 
-/* One part of the sum at `i` is a table entry, the other its base. */
+/* Reads the sum at `i` of a table entry and the table's base. Returns false if it
+ * is another sum. */
 static bool sum_table(const struct table_search *s, size_t i, struct table *t)
 {
     uint8_t part[2];
@@ -222,7 +230,8 @@ static bool find_table(const struct table_search *s, size_t jump, struct table *
 
 /* ---- How many entries -------------------------------------------------------------------- */
 
-/* Entries allowed by the branch at `i`, which guards with the compare before it: 0 = not so. */
+/* Returns the number of entries that the branch at `i` and the compare before it allow; 0 if they
+ * do not guard the index. */
 static uint64_t guarded(const struct table_search *s, size_t i, const uint8_t *alias,
                         unsigned aliases)
 {
@@ -247,7 +256,7 @@ static uint64_t guarded(const struct table_search *s, size_t i, const uint8_t *a
     return 0;
 }
 
-/* Registers that hold the index at earlier points: through copies and zero extensions. */
+/* Returns true if `i` copies or zero-extends `from` to `reg`: `from` holds the index before. */
 static bool is_copy(const struct table_search *s, size_t i, uint8_t reg, uint8_t *from)
 {
     const struct assay_form *form = form_of(s, i);
@@ -260,8 +269,9 @@ static bool is_copy(const struct table_search *s, size_t i, uint8_t reg, uint8_t
 }
 
 /*
- * Upper bound on the number of entries from code before the table's use; 0 when none is seen. A
- * compare is exact; after a mask the compiler may know that fewer values occur.
+ * Returns an upper bound for the number of entries from code before the table's use, or 0 if there
+ * is none. A compare sets `*exact`. After a mask the table may be shorter, because the compiler may
+ * know the values that occur.
  */
 static uint64_t entries_bound(const struct table_search *s, const struct table *t, bool *exact)
 {
@@ -291,7 +301,7 @@ static uint64_t entries_bound(const struct table_search *s, const struct table *
             if (strcmp(form->mnemonic, "and") == 0 && form->operand[1].kind == ASSAY_OPERAND_IMM &&
                 s->insn[i].imm >= 0)
                 return (uint64_t)s->insn[i].imm + 1;
-            alias[a] = alias[--aliases]; /* another value before here */
+            alias[a] = alias[--aliases]; /* the register has another value before here */
             if (aliases == 0)
                 return 0;
             a--;
@@ -303,7 +313,7 @@ static uint64_t entries_bound(const struct table_search *s, const struct table *
     return 0;
 }
 
-/* The next address above the table that code uses: another table or datum begins there. */
+/* Returns the next address above `address` that code uses: another table or datum begins there. */
 static uint64_t next_used(const struct as_builder *b, uint64_t address)
 {
     size_t i = as_lower_bound(b->data_address.at, b->data_address.n, address + 1);
@@ -326,7 +336,7 @@ static bool entry_at(const struct as_builder *b, const struct table *t, uint64_t
     return true;
 }
 
-/* An instruction of a body begins at `target`; which body that is. */
+/* Returns the body with an instruction that begins at `target`, or ASSAY_NONE. */
 static uint32_t body_at(const struct table_search *s, uint64_t target)
 {
     uint32_t region = as_region_at(s->b, target);
@@ -337,14 +347,16 @@ static uint32_t body_at(const struct table_search *s, uint64_t target)
                                                                : ASSAY_NONE;
 }
 
-/* A region that only pointers reach may be a cold part that only this table leads to. */
+/* Returns true for a region that only pointers reach: it may be a cold part that only this table
+ * reaches. */
 static bool may_be_cold(const struct table_search *s, uint64_t target)
 {
     const struct as_region *r = &s->b->region.at[as_region_at(s->b, target)];
     return (r->is_part || r->origin == ASSAY_FUNCTION_UNWIND) && !r->is_called;
 }
 
-/* Where clang sends values that cannot occur: behind the last instruction of a region. */
+/* Returns true if the target is the end of a region of the body: clang uses it for values that
+ * cannot occur. */
 static bool is_nowhere(const struct table_search *s, uint64_t target)
 {
     for (uint32_t p = 0; p < s->body->regions; p++) {
@@ -354,7 +366,7 @@ static bool is_nowhere(const struct table_search *s, uint64_t target)
     return false;
 }
 
-/* The first entry is the start of a body: a table of functions. */
+/* Returns true if the first entry is the start of a body: a table of functions. */
 static bool holds_functions(const struct as_builder *b, const struct table *t)
 {
     uint64_t target;
@@ -398,13 +410,13 @@ int as_jump_resolve(const struct as_builder *b, const struct as_body_parts *body
         if (readable && to != own && is_nowhere(&s, target))
             continue;
         if (to == ASSAY_NONE && bounded)
-            return 0; /* a bounded table with a wrong entry was not understood */
+            return 0; /* a bounded table with a wrong entry was misread */
         if (to == ASSAY_NONE || (to != own && !bounded && !may_be_cold(&s, target)))
             break;
-        inside += to == own; /* else a cold part of its own, or a function called at the end */
+        inside += to == own; /* else a cold part of the body, or a tail call */
         AS_TRY(as_vec_push(&out->at, target));
     }
-    /* One entry without a bound is no evidence of a table. */
+    /* A single entry without a bound does not prove a table. */
     out->resolved = inside > (bounded ? 0 : 1);
     out->is_call = !out->resolved && holds_functions(b, &t);
     return 0;

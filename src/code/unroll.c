@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Source iterations per iteration of a binary loop, by votes:
- *   places     an operator of the source stands once in it; how many lanes compute it is the answer
- *   footprint  how much more the loop does than the smallest scalar loop of its group
- *   repeats    the same access again and again at equal distances (where no place is known)
- *   advance    addresses move on by a multiple of the answer in elements, often by just that
- * Where a scalar loop of the group does the left-over iterations no vote counts: it does one source
- * iteration, and addresses of the others move on by a multiple of its bytes (main over tail).
- * Votes that agree make the answer sure; without any, and where addresses or a vectorised loop
- * without left-over iterations contradict, it stays unknown. Only loops that hold no other.
- * Footprints: CQA paper, section on unrolling.
+ * Finds the number of source iterations per iteration of a binary loop by votes. The votes use four
+ * facts.
+ *
+ * Places: an operator of the source occurs once per source iteration, so the number of its lanes is
+ * the answer. Footprint: the ratio of the loop's work to that of the smallest scalar loop of its
+ * group. Repeats: the same access at equal distances, used if no place is known. Advance: addresses
+ * advance by a multiple of the answer in elements, often by exactly that.
+ *
+ * If a scalar loop of the group does the left-over iterations, no votes are needed. This loop does
+ * one source iteration. Addresses of the others advance by a multiple of its bytes (main over
+ * tail). Agreement of votes makes the answer sure. The answer remains unknown without votes. It
+ * also remains unknown if addresses contradict, or for a vectorised loop without left-over
+ * iterations. Only loops without inner loops get an answer. Footprints: CQA paper, section on
+ * unrolling.
  */
 #include <stdlib.h>
 
 #include "code/source.h"
 
-#define UNROLL_MOST 1024 /* a larger quotient is no unrolling */
-#define SURE        98   /* percent, at most */
-#define LEAST       25   /* percent below which the answer is unknown: one weak vote alone */
-#define COPY_OPS    16   /* operators that are looked for outside a loop */
-#define ENOUGH      8    /* weight of votes that makes an answer sure; weights are in halves */
+#define UNROLL_MOST 1024 /* larger quotients are rejected */
+#define SURE        98   /* max confidence in percent */
+#define LEAST       25   /* min confidence in percent: a single weak vote is below it */
+#define COPY_OPS    16   /* max operators searched outside of a loop */
+#define ENOUGH      8    /* weight of votes that makes an answer sure, in halves */
 
 struct votes {
     struct vote {
@@ -38,7 +42,7 @@ static void vote(struct votes *votes, uint64_t value, uint32_t weight)
 
 /* ---- Places ------------------------------------------------------------------------------ */
 
-/* What is done for one operator or access of the source, in lanes. */
+/* Work for one operator or access of the source, in lanes. */
 struct operator
 {
     uint64_t place;
@@ -68,7 +72,8 @@ static enum part part_of(const struct as_source_op *op)
     return op->fp ? PART_FP : PART_INT;
 }
 
-/* Elements that an operation handles. The element of integer moves is that of the arithmetic. */
+/* Returns the elements that an operation handles, or 0 if unknown. Packed integer moves have the
+ * element of the loop's arithmetic. */
 static uint32_t lanes_of(const struct as_source_op *op, const struct as_loop_work *work)
 {
     uint32_t element_b = op->element_b;
@@ -91,7 +96,7 @@ static uint32_t gcd(uint32_t a, uint32_t b)
     return a;
 }
 
-/* Sorts and adds up; returns how many different operators there are. */
+/* Sorts the operators and adds equal ones. Returns the number of different operators. */
 static uint32_t merge_operators(struct operator* one, uint32_t n)
 {
     uint32_t m = 0;
@@ -106,12 +111,13 @@ static uint32_t merge_operators(struct operator* one, uint32_t n)
     return m;
 }
 
-/* Most frequent number of lanes; of equally frequent ones the smallest. */
+/* Returns the most frequent number of lanes, and of equally frequent ones the lowest. Sets `times`
+ * to its frequency. */
 static uint32_t mode(const struct operator* one, uint32_t n, uint32_t *times)
 {
     uint32_t best = 0;
     *times = 0;
-    n = n > 256 ? 256 : n; /* a sample will do */
+    n = n > 256 ? 256 : n; /* a sample is sufficient */
     for (uint32_t i = 0; i < n; i++) {
         uint32_t same = 0;
         for (uint32_t j = 0; j < n; j++)
@@ -124,7 +130,8 @@ static uint32_t mode(const struct operator* one, uint32_t n, uint32_t *times)
     return best;
 }
 
-/* Operators of one part of the work; `*column` counts those whose place has a column. */
+/* Lists the operators of one part of the work. Sets `*column` to the number of those with a column.
+ * Returns the number of operators. */
 static uint32_t operators_of(const struct as_source *s, const struct as_loop_work *work,
                              enum part part, bool only_always, struct operator* one,
                              uint32_t *column)
@@ -156,9 +163,9 @@ static bool is_uniform(const struct operator* one, uint32_t n)
 }
 
 /*
- * Vote of the operators of one part, of weight `full` when all of them are done equally often.
- * Several operators of the source at one place are done a multiple of that; the additions of a
- * reduction may be spread over the places of one line.
+ * Adds the vote of the operators of one part, with weight `full` if all occur equally often.
+ * Several source operators at one place occur a multiple of this. The additions of a reduction may
+ * be spread over the places of one line.
  */
 static int vote_places(const struct as_source *s, const struct as_loop_work *work, enum part part,
                        bool only_always, uint32_t full, struct votes *votes)
@@ -170,7 +177,7 @@ static int vote_places(const struct as_source *s, const struct as_loop_work *wor
     uint32_t n = operators_of(s, work, part, only_always, one, &column);
     if (n == 0)
         return 0;
-    if (column < n) /* one place for a whole line */
+    if (column < n) /* some places stand for a whole line */
         full /= 2;
     n = merge_operators(one, n);
     uint32_t often = mode(one, n, &times), least = one[0].lanes;
@@ -233,7 +240,8 @@ struct advance {
     uint32_t moving, fits, exact;
 };
 
-/* How many accesses move on by a multiple of `value` elements, and by just as many. */
+/* Counts the accesses that advance by a multiple of `value` elements, and by exactly `value`
+ * elements. */
 static struct advance compare(const struct as_source_motion *motion, uint32_t value)
 {
     struct advance a = {0};
@@ -250,8 +258,9 @@ static struct advance compare(const struct as_source_motion *motion, uint32_t va
 }
 
 /*
- * Each source iteration moves an address by whole elements. Values that the addresses do not fit
- * lose; values that they just are gain; a counter is as good as an address where there is none.
+ * Corrects the votes by the addresses. Each source iteration advances an address by whole elements.
+ * Values that do not fit the addresses lose weight; exact values gain weight. If no address
+ * advances, a counter counts as an address.
  */
 static void vote_advance(const struct as_source_motion *motion, struct votes *votes)
 {
@@ -271,12 +280,13 @@ static void vote_advance(const struct as_source_motion *motion, struct votes *vo
             vote(votes, value, 2);
     }
     if (one.moving && one.exact * 2 > one.moving)
-        vote(votes, 1, 4); /* by one element: not more than one iteration */
+        vote(votes, 1, 4); /* one element: at most one iteration */
 }
 
 /* ---- Main over tail ---------------------------------------------------------------------- */
 
-/* The least and the most bytes that an address moves on by in an iteration; false: none moves. */
+/* Finds the min and max bytes that an address advances per iteration. Returns false if none
+ * advances. */
 static bool find_span(const struct as_source_motion *motion, uint64_t *least, uint64_t *most)
 {
     *least = UINT64_MAX;
@@ -292,8 +302,8 @@ static bool find_span(const struct as_source_motion *motion, uint64_t *least, ui
     return *least > 0 && *most > 0;
 }
 
-/* How many iterations of `tail` one of `loop` does, by their addresses; 0: they do not tell. Both
- * walk the same arrays, so the widest and the narrowest elements agree. */
+/* Returns how many iterations of `tail` one iteration of `loop` does, by their addresses; 0 if
+ * unknown. Both walk the same arrays, so the widest and the narrowest elements must agree. */
 static uint32_t main_over_tail(const struct as_source_motion *loop,
                                const struct as_source_motion *tail)
 {
@@ -305,7 +315,7 @@ static uint32_t main_over_tail(const struct as_source_motion *loop,
     return (uint32_t)(most / tail_most);
 }
 
-/* Does the left-over iterations of a loop that does more, one by one. */
+/* Returns true if the loop does the left-over iterations of a loop that does more. */
 static bool is_left_over(const struct as_source *s, uint32_t l)
 {
     const uint8_t role = s->program->loop[l].role;
@@ -320,17 +330,17 @@ static void prove(struct assay_loop *loop, uint32_t unroll)
 
 /* ---- Doubts ------------------------------------------------------------------------------ */
 
-/* An address that moves on by less than so many elements is in the way. */
+/* Returns true if every address advances by a multiple of `value` elements. */
 static bool fits_motion(const struct as_source_motion *motion, uint32_t value)
 {
     const struct advance a = compare(motion, value);
     return a.moving == a.fits;
 }
 
-/* What one iteration does, of a loop or of straight code. */
+/* Work of one iteration, of a loop or of straight code. */
 struct footprint {
     uint32_t flops, stores_b, loads_b;
-    uint32_t least_b; /* narrowest access, 0: none */
+    uint32_t least_b; /* bytes of the narrowest access; 0 = no access */
     bool packed;
 };
 
@@ -355,7 +365,7 @@ static void add_to_footprint(const struct assay_code *code, const struct assay_i
     out->packed |= form->traits & ASSAY_TRAIT_PACKED && (form->flops || form->intops);
 }
 
-/* How many times as much the loop does; 0: not a whole number. */
+/* Returns how many times the work of `one` the loop does; 0 if the ratio is not a whole number. */
 static uint32_t times_of(const struct as_loop_work *loop, const struct footprint *one)
 {
     const uint32_t flops = one->flops ? loop->flops / one->flops : 0;
@@ -371,8 +381,9 @@ static uint32_t times_of(const struct as_loop_work *loop, const struct footprint
     return one->flops || one->stores_b || loop->loads_b == one->loads_b * times ? times : 0;
 }
 
-/* Addresses agree that the loop does `times` of what the block does once. One of them moves on by
- * just so many elements; of structures by more, and stores beside operations tell. */
+/* Returns true if the addresses agree that the loop does `times` of the block's work. One address
+ * must advance by exactly this many elements. Addresses of structures advance by more; then both
+ * stores and operations are required. */
 static bool motion_agrees(const struct as_source_motion *motion, const struct footprint *one,
                           uint32_t times)
 {
@@ -387,7 +398,7 @@ static bool motion_agrees(const struct as_source_motion *motion, const struct fo
     return exact || (fits && one->flops && one->stores_b);
 }
 
-/* The block does left-over work of the loop: some of it comes from the same place. */
+/* Returns true if some work of the loop has the same place as code of the block: left-over work. */
 static bool shares_place(struct as_source *s, const struct as_loop_work *work, uint32_t block)
 {
     const uint32_t ops = work->ops < COPY_OPS ? work->ops : COPY_OPS;
@@ -398,8 +409,8 @@ static bool shares_place(struct as_source *s, const struct as_loop_work *work, u
     return false;
 }
 
-/* Left-over iterations without a loop: a block outside of it that does the same work, one iteration
- * of it. How many of these one of the loop does; 0: there is no such block. */
+/* Searches a block outside of the loop that does one left-over iteration of it. Returns how many of
+ * these one iteration of the loop does, or 0 if there is no such block. */
 static uint32_t main_over_block(struct as_source *s, uint32_t l,
                                 const struct as_source_motion *motion)
 {
@@ -422,7 +433,7 @@ static uint32_t main_over_block(struct as_source *s, uint32_t l,
     return most;
 }
 
-/* Some operation of an iteration handles several elements. */
+/* Returns true if some operation of an iteration handles several elements. */
 static bool has_packed(const struct as_source *s, const struct as_loop_work *work)
 {
     for (uint32_t i = 0; i < work->ops; i++)
@@ -431,8 +442,9 @@ static bool has_packed(const struct as_source *s, const struct as_loop_work *wor
     return false;
 }
 
-/* Statements that stand side by side become a vector, too, all or some of them, and a source loop
- * that is unrolled by hand has no left-over iterations. */
+/* Returns true if the unroll factor is doubtful: an address does not fit, or the loop has packed
+ * operations. Adjacent statements can also become a vector, and a source loop unrolled by hand has
+ * no left-over iterations. */
 static bool is_doubtful(struct as_source *s, uint32_t l, const struct as_source_motion *motion)
 {
     const struct assay_loop *loop = &s->program->loop[l];
@@ -484,7 +496,7 @@ static int unroll_loop(struct as_source *s, uint32_t l, uint32_t reference)
         }
     }
     if (reference == ASSAY_NONE && is_left_over(s, l)) {
-        /* A compiler unrolls tails too: what is left over of them stands in no loop. */
+        /* A compiler also unrolls tails; their left-over iterations are outside of loops. */
         const uint32_t ratio = s->work ? main_over_block(s, l, &motion) : 0;
         prove(loop, ratio ? ratio : 1);
         return 0;
@@ -500,7 +512,8 @@ static int unroll_loop(struct as_source *s, uint32_t l, uint32_t reference)
         vote_ratio(&votes, work->loads_b, one->loads_b, each, 2);
     }
     if (votes.n == 0) {
-        /* Fields of a structure stand side by side too, but the address does not move past them. */
+        /* Fields of a structure are adjacent too, but the address does not advance by them
+         * exactly. */
         uint32_t repeats;
         AS_TRY(as_source_repeats(s, &motion, &repeats));
         if (repeats == 1 || compare(&motion, repeats).exact)
@@ -523,7 +536,8 @@ static bool is_innermost(const struct assay_loop *loop)
     return loop->level == ASSAY_LEVEL_INNERMOST || loop->level == ASSAY_LEVEL_SINGLE;
 }
 
-/* Per group, the loop that does least and nothing packed: it shows what one iteration is. */
+/* Finds, per group, the scalar loop with the least work: it shows the work of one iteration.
+ * Returns NULL if memory is short. */
 static uint32_t *find_references(const struct as_source *s)
 {
     const struct assay_body *b = s->body;

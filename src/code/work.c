@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What one iteration of a loop does that its source asks for: floating-point and packed integer
- * arithmetic, calls, loads and stores, each with its place in the source. Left out: the stack,
- * constants of the file, address arithmetic, and scalar integer arithmetic, which counts iterations
- * as often as it computes.
+ * Lists the work of one loop iteration that the source asks for: floating-point and packed integer
+ * arithmetic, calls, loads and stores. Each has its place in the source. The stack, constants of
+ * the file, and address arithmetic are left out. Scalar integer arithmetic is left out too, because
+ * it often counts iterations.
  */
 #include <stdlib.h>
 
 #include "code/source.h"
 
-#define LATCHES_MOST 16 /* beyond it only the header counts as done in every iteration */
+#define LATCHES_MOST 16 /* for more back edges only the header is in every iteration */
 
 /* ---- Blocks of every iteration ----------------------------------------------------------- */
 
 struct always {
-    uint32_t *mark, *count; /* per block of the body: loop it was counted for, and how often */
+    uint32_t *mark, *count; /* per block of the body: loop + 1 of the last count, and the count */
     uint32_t latches;
 };
 
-/* Counts, per block, how many ways back of the loop it dominates. */
+/* Counts, per block, the back edges of the loop that the block dominates. */
 static void find_always(const struct as_source *s, uint32_t loop, struct always *a)
 {
     const struct assay_program *program = s->program;
@@ -66,7 +66,8 @@ static bool moves_data(const struct assay_form *form)
     }
 }
 
-/* Packed integer work that stands for an operator; the others are often parts of a longer way. */
+/* Returns true for packed integer work that stands for a source operator. Other integer
+ * instructions are often one step of several for an operator. */
 static bool is_int_operator(const struct assay_form *form)
 {
     switch (form->insn_class) {
@@ -80,7 +81,7 @@ static bool is_int_operator(const struct assay_form *form)
     }
 }
 
-/* Among the instructions seen: bytes of a packed access, lanes of arithmetic. */
+/* Max values of the instructions so far: bytes of a packed access, lanes of arithmetic. */
 struct widest {
     uint32_t moved_b, lanes;
 };
@@ -90,7 +91,7 @@ uint64_t as_source_place(const struct as_source_row *row)
     return (uint64_t)row->file << 40 | (uint64_t)row->line << 16 | row->column;
 }
 
-/* Operations without a place tell nothing that the sums do not. */
+/* Adds an operation. Operations without a place only count in the sums. */
 static int add_op(struct as_source *s, struct as_source_op op)
 {
     return op.place ? as_vec_push(&s->op, op) : 0;
@@ -159,7 +160,7 @@ static int add_insn(struct as_source *s, struct as_loop_work *work, uint32_t ind
     return add_op(s, op);
 }
 
-/* Operations of one block that stands in the loop and in no inner one. */
+/* Adds the operations of one block that is in the loop and in no inner loop. */
 static int add_block(struct as_source *s, struct as_loop_work *work, uint32_t block, bool always,
                      struct widest *widest)
 {
@@ -195,7 +196,8 @@ static int add_place(struct as_source *s, uint64_t place)
     return place ? as_vec_push(&s->place, place) : 0;
 }
 
-/* Places of all rows of the loop's own blocks, after those there are; `*same` when all are one. */
+/* Visits the places of all rows of the loop's own blocks and appends them if `keep` is set. Sets
+ * `*same` if all places are equal. */
 static int add_row_places(struct as_source *s, uint32_t loop, bool keep, bool *same)
 {
     const struct assay_loop *l = &s->program->loop[loop];
@@ -217,7 +219,7 @@ static int add_row_places(struct as_source *s, uint32_t loop, bool keep, bool *s
     return 0;
 }
 
-/* Places of the loop's work; of all its own code when it does none. */
+/* Finds the places of the loop's work, or of all its own code if it does none. */
 static int find_places(struct as_source *s, uint32_t loop, struct as_loop_work *work)
 {
     work->first_place = (uint32_t)s->place.n;
@@ -236,7 +238,8 @@ static int find_places(struct as_source *s, uint32_t loop, struct as_loop_work *
     return 0;
 }
 
-/* Single packed instructions stand in scalar loops too: conversions, pairs of scalars. */
+/* Returns true if packed instructions do most of the work. Scalar loops have single packed
+ * instructions too: conversions, pairs of scalars. */
 static bool is_vectorised(const struct as_loop_work *work)
 {
     if (work->packed_stores_b && work->packed_stores_b * 2 > work->stores_b)
@@ -274,7 +277,7 @@ int as_source_works(struct as_source *s)
         work->all_b = (uint64_t)work->loads_b + work->stores_b;
         AS_TRY(find_places(s, loop, work));
     }
-    for (uint32_t n = s->body->loops; n-- > 0;) { /* inner loops stand after outer ones */
+    for (uint32_t n = s->body->loops; n-- > 0;) { /* inner loops come after outer ones */
         uint32_t parent = s->program->loop[s->body->first_loop + n].parent;
         if (parent == ASSAY_NONE)
             continue;

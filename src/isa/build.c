@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A form out of the decoder library's view of an instruction and the row of its mnemonic:
- * operands and their access, implicit registers, flags, element, lanes, operations, traits.
- * The library's operand actions are corrected where the manuals say otherwise (patches.c).
+ * Builds a form from a decoded instruction and the table row of its mnemonic. The form has operands
+ * and their access, implicit registers, flags, element, lanes, operations and traits. patches.c
+ * corrects the library's operand actions where the manuals differ.
  */
 #include "isa/build.h"
 
@@ -15,7 +15,7 @@ struct as_named as_register_of(ZydisRegister reg)
 {
     struct as_named out = {ASSAY_REG_NONE, 0, 0};
     ZydisRegisterClass rc = ZydisRegisterGetClass(reg);
-    unsigned id = (uint8_t)ZydisRegisterGetId(reg); /* no register is -1, and has no class */
+    unsigned id = (uint8_t)ZydisRegisterGetId(reg); /* -1, and no class, for no register */
     unsigned first;
     out.width_b = (uint16_t)(ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, reg) / 8);
     switch (rc) {
@@ -123,7 +123,7 @@ static void build_flags(const ZydisDecodedInstruction *insn, struct assay_form *
 static uint8_t isa_of(const ZydisDecodedInstruction *insn)
 {
     static const struct {
-        const char *prefix; /* of the library's ISA set name; the first that fits wins */
+        const char *prefix; /* start of the library's ISA set name; the first match wins */
         uint8_t isa;
     } map[] = {
         {"AVX512_FP16", ASSAY_ISA_AVX512_FP16},
@@ -243,7 +243,8 @@ static struct assay_operand operand_of(const ZydisDecodedOperand *o, uint8_t *sl
     return out;
 }
 
-/* Widest vector register (as a register) into vector_b; widest access to one is returned. */
+/* Sets vector_b to the width of the widest vector register. Returns the width in bytes of the
+ * widest access to one. */
 static unsigned widest_access(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *ops,
                               struct assay_form *f)
 {
@@ -366,14 +367,15 @@ static void build_encoding_traits(const ZydisDecodedInstruction *insn, struct as
 static uint16_t index_lanes(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *ops)
 {
     const char *name = ZydisMnemonicGetString(insn->mnemonic);
-    unsigned index_b = strstr(name, "erq") ? 8 : 4; /* ...gatherq?, ...scatterq? */
+    unsigned index_b = strstr(name, "erq") ? 8 : 4; /* vgatherq?, vscatterq? and similar */
     for (unsigned i = 0; i < insn->operand_count; i++)
         if (ops[i].type == ZYDIS_OPERAND_TYPE_MEMORY && ops[i].mem.type == ZYDIS_MEMOP_TYPE_VSIB)
             return (uint16_t)(as_register_of(ops[i].mem.index).width_b / index_b);
     return 64;
 }
 
-/* Width of an integer source: of the last operand where an instruction changes widths. */
+/* Returns the width in bytes of an integer source. For conversions and extensions this is the width
+ * of the last operand. */
 static uint8_t source_width(const struct assay_form *f)
 {
     unsigned last_b = f->element_b;
@@ -458,7 +460,8 @@ void as_form_build(const ZydisDecodedInstruction *insn, const ZydisDecodedOperan
         if (f->operand[i].kind == ASSAY_OPERAND_REG || f->operand[i].kind == ASSAY_OPERAND_MEM)
             f->operand[i].element_b = f->element_b;
     as_form_patch(insn, ops, f);
-    bool string = f->insn_class == ASSAY_CLASS_STRING; /* cmpsd, movsd: two instructions, one row */
+    /* cmpsd and movsd are two instructions each with one table row. */
+    bool string = f->insn_class == ASSAY_CLASS_STRING;
     unsigned intops = string ? f->flags_written != 0 : row->intops;
     f->flops = (uint16_t)(string ? 0 : row->flops * f->lanes);
     f->intops = (uint16_t)(intops * f->lanes);

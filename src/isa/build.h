@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Between reference.c and build.c only: the two files that see the decoder library's types.
+ * Declares what the files that use the decoder library's types share: build.c, patches.c,
+ * extensions.c and reference.c.
  */
 #ifndef AS_ISA_BUILD_H
 #define AS_ISA_BUILD_H
@@ -9,15 +10,16 @@
 
 #include "isa/internal.h"
 
-/* Register number of ours and its width as a register, in bytes. */
+/* A register of assay and its width in bytes. */
 struct as_named {
-    uint8_t reg; /* ASSAY_REG_NONE when not modelled (flags) */
+    uint8_t reg; /* ASSAY_REG_NONE for registers without a number (flags) */
     uint8_t high;
     uint16_t width_b;
 };
 struct as_named as_register_of(ZydisRegister reg);
 
-/* An operand that stands in the record: what the assembler writes, less the mask. */
+/* Returns true for an operand that the record contains: an operand of the assembly text, except the
+ * mask. */
 static inline bool as_operand_shown(const ZydisDecodedOperand *o)
 {
     return (o->visibility == ZYDIS_OPERAND_VISIBILITY_EXPLICIT ||
@@ -26,7 +28,8 @@ static inline bool as_operand_shown(const ZydisDecodedOperand *o)
            o->encoding != ZYDIS_OPERAND_ENCODING_MASK;
 }
 
-/* Masks what it writes. MVEX always names a mask, of which k0 is none (ISA manual 327364, 3.2). */
+/* Returns true if a mask limits the writes of the instruction. MVEX always names a mask, and k0
+ * means no mask (ISA manual 327364, 3.2). */
 static inline bool as_is_masked(const ZydisDecodedInstruction *insn)
 {
     return insn->avx.mask.mode > ZYDIS_MASK_MODE_DISABLED &&
@@ -35,10 +38,11 @@ static inline bool as_is_masked(const ZydisDecodedInstruction *insn)
               insn->avx.mask.reg == ZYDIS_REGISTER_NONE));
 }
 
-/* Extensions that the instruction needs; bits by assay_extension (extensions.c). */
+/* Returns the extensions that the instruction needs; the bits are those of assay_extension
+ * (extensions.c). */
 uint64_t as_form_extensions(const ZydisDecodedInstruction *insn);
 
-/* Fills `out` (zeroed first) from a decoded instruction and all its operands. */
+/* Fills `out` from a decoded instruction and all its operands, starting with zeroes. */
 void as_form_build(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands,
                    struct assay_form *out);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decoding a range. An instruction's bytes are split into fields (split.h); everything that does
- * not hang on register numbers, displacements or immediates makes a key, and the key names a recipe
- * (made once by the reference decoder) that turns fields into a record. What the splitting does
- * not know (unusual prefixes, rare encodings) goes to the reference decoder each time.
+ * Decodes a range of code. The bytes of an instruction are split into fields (split.h). Everything
+ * except register numbers, displacements and immediates makes a key. The key selects a recipe,
+ * which turns fields into a record. The reference decoder makes each recipe once. It also decodes
+ * instructions that the splitting does not support: unusual prefixes and rare encodings.
  */
 #include "isa/decode.h"
 
@@ -20,21 +20,21 @@
 enum {
     CACHE_BITS = 16,
     CACHE = 1 << CACHE_BITS,
-    CACHE_FULL = CACHE / 2, /* beyond this many recipes nothing is added: probing stays short */
+    CACHE_FULL = CACHE / 2, /* max number of recipes; it limits the length of probes */
     RECENT_BITS = 10,
-    WAYS = 16, /* probes before a key counts as absent */
+    WAYS = 16, /* max number of probes for a key */
 };
 
 /*
- * Process-wide. A slot is written under `cache_lock` and published by its key; readers need no
- * lock because a published slot never changes.
+ * Recipes of the process. cache_lock protects the writing of a slot; the key publishes it. Readers
+ * need no lock because a published slot never changes.
  */
 static struct slot {
     _Atomic uint64_t key; /* 0 = empty */
     struct as_recipe recipe;
 } cache[CACHE];
 static pthread_mutex_t cache_lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned cached; /* guarded by cache_lock */
+static unsigned cached; /* number of recipes; cache_lock guards it */
 
 static inline size_t slot_of(uint64_t key)
 {
@@ -73,19 +73,20 @@ static void cache_add(uint64_t key, const struct as_recipe *recipe)
 }
 
 /*
- * Recipes used last by one who decodes: the table of all is spread over more pages than a processor
- * has translations at hand for, while a binary uses some hundreds of recipes again and again.
+ * The last recipes of one decoder. The cache of all recipes covers more pages than a TLB holds. A
+ * binary uses only some hundreds of recipes again and again.
  */
 struct as_recent {
     struct recent {
-        uint64_t key; /* 0 = empty; not the finer one */
+        uint64_t key; /* 0 = empty; never a finer key */
         struct as_recipe recipe;
     } at[1 << RECENT_BITS];
 };
 
 /* ---- One instruction -------------------------------------------------------------------- */
 
-/* Keeps the recipe if it gives the same record from the same bytes, else marks it slow. */
+/* Adds the recipe to the cache. Marks it slow if it does not reproduce the reference decoder's
+ * record from the same bytes. */
 static void learn(const uint8_t *p, struct as_split *s, struct as_decoded *ref)
 {
     struct assay_insn again;
@@ -106,7 +107,8 @@ static void learn(const uint8_t *p, struct as_split *s, struct as_decoded *ref)
     cache_add(key, &ref->recipe);
 }
 
-/* By the reference decoder; at most `left` bytes count. Returns 0 or an error code. */
+/* Decodes one instruction of at most `left` bytes by the reference decoder. Learns the recipe if
+ * `s` is not NULL. Returns 0 or an error code. */
 static int decode_slow(const uint8_t *p, size_t left, uint64_t address, bool k1om,
                        struct as_split *s, struct as_decoded *out)
 {
@@ -132,8 +134,9 @@ static inline const struct as_recipe *recipe_of(const struct as_split *s, struct
 }
 
 /*
- * Decodes at `p`, of which 16 bytes are readable and `left` count, into `insn`; `wide` gets the
- * whole value when the record has IMM64. Returns the length or an error code.
+ * Decodes one instruction into `insn`. At `p`, 16 bytes are readable and `left` bytes belong to the
+ * code. Sets `wide` to the whole immediate or displacement if the record has IMM64. Returns the
+ * length in bytes or a negative error code.
  */
 static inline int decode_one(const uint8_t *p, size_t left, uint64_t address, bool k1om,
                              struct as_recent *recent, struct assay_insn *insn, int64_t *wide)
@@ -144,8 +147,8 @@ static inline int decode_one(const uint8_t *p, size_t left, uint64_t address, bo
     const struct as_recipe *recipe = ok ? recipe_of(&s, recent) : NULL;
     if (recipe && !(recipe->flags & AS_RECIPE_SLOW)) {
         insn->address = address;
-        /* Not out of the record: reading back what was just stored would hold up all that follows.
-         */
+        /* Use the returned length, not the one in the record: reading back a new store
+         * would stall. */
         const unsigned length = as_recipe_fill(p, &s, recipe, insn, wide);
         if (length <= AS_INSN_MAX_B && length <= left)
             return (int)length;
@@ -160,7 +163,7 @@ static inline int decode_one(const uint8_t *p, size_t left, uint64_t address, bo
 
 /* ---- A range ---------------------------------------------------------------------------- */
 
-enum { READ_B = 32 }; /* what splitting and filling may touch from an instruction's start */
+enum { READ_B = 32 }; /* max bytes that splitting and filling read from an instruction's start */
 
 static int note_unusual(struct as_records *b, const struct assay_insn *insn, int64_t wide)
 {
@@ -197,7 +200,7 @@ static int decode_range(const struct assay_bytes *range, struct as_records *b)
     return 0;
 }
 
-/* Gives back what the estimate took too much; keeps the bigger block when that fails. */
+/* Releases the unused end of the records. Keeps the larger block if this fails. */
 static void shrink(struct as_records *b)
 {
     if (!b->insn.n || b->insn.n == b->insn.cap)

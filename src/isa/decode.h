@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decoding into records that are reused: who decodes a binary piece by piece keeps one set a
- * thread and asks the heap once.
+ * Decodes into records that are used again. A caller that decodes a binary in pieces keeps one set
+ * per thread and seldom allocates.
  */
 #ifndef AS_ISA_DECODE_H
 #define AS_ISA_DECODE_H
@@ -10,15 +10,15 @@
 
 #include "base/vec.h"
 
-/* Zero-initialised is empty; released by as_records_fini. */
+/* Zero bytes are a valid empty set; as_records_fini releases the memory. */
 struct as_records {
     AS_VEC(struct assay_insn) insn;
     AS_VEC(struct assay_wide) wide; /* indices into `insn` */
     size_t invalid_n;
-    struct as_recent *recent; /* recipes of the instructions decoded last */
+    struct as_recent *recent; /* recipes of the last instructions */
 };
 
-/* As assay_decode_ranges; what `out` held before is dropped, its memory used again. */
+/* Does the same as assay_decode_ranges. `out` loses its contents and keeps its memory. */
 int as_records_decode(struct as_records *out, const struct assay_bytes *range, size_t n,
                       size_t *first, struct assay_error *err);
 void as_records_fini(struct as_records *records);

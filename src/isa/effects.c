@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Registers and flags of one instruction, as sets: explicit, implicit and address registers,
- * with the rules of partial writes (SDM 1, 3.4.1.1; 14.1.3 upper bits of vector registers).
+ * Finds the registers and flags of one instruction as sets. The sets include explicit, implicit and
+ * address registers. Rules of partial writes: SDM 1, 3.4.1.1; upper bits of vector registers:
+ * 14.1.3.
  */
 #include "isa/form.h"
 #include "isa/internal.h"
@@ -18,7 +19,8 @@ static bool is_vector(unsigned reg)
     return reg >= ASSAY_REG_VEC && reg < ASSAY_REG_MASK;
 }
 
-/* Most operands name one register; a few stand for an aligned block of 2 or 4. */
+/* Returns the number of registers that an operand names: mostly one, sometimes an aligned block of
+ * 2 or 4. */
 static unsigned effect_block(const struct assay_operand *o, unsigned reg)
 {
     if (is_vector(reg) && o->width_b > 64)
@@ -84,7 +86,7 @@ static void mask_effects(const struct assay_insn *insn, const struct assay_form 
     }
 }
 
-/* A shift by an immediate count of zero writes nothing to the flags. */
+/* Clears the written flags of a shift by an immediate count of zero. */
 static void shift_by_zero(const struct assay_insn *insn, const struct assay_form *form,
                           struct assay_effects *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Text and changed instructions through the decoder library's encoder. Names of mnemonics and
- * registers are the library's own, looked up one by one: kernels are short.
+ * Encodes text and changes instructions with the decoder library's encoder. Names of mnemonics and
+ * registers are found by linear search, because kernels are short.
  */
 #include "isa/encode.h"
 
@@ -74,7 +74,7 @@ static long long scan_number(struct scanner *s)
     return value;
 }
 
-/* A register, times its scale where it is an index. */
+/* Reads a register of an address, and its scale if it is an index. */
 static void scan_address_register(struct scanner *s, ZydisEncoderOperand *operand)
 {
     char word[16];
@@ -96,7 +96,7 @@ static void scan_address_register(struct scanner *s, ZydisEncoderOperand *operan
     }
 }
 
-/* Behind the bracket that opens. */
+/* Reads a memory operand after its opening bracket. */
 static void scan_memory(struct scanner *s, unsigned bits, ZydisEncoderOperand *operand)
 {
     operand->type = ZYDIS_OPERAND_TYPE_MEMORY;
@@ -143,7 +143,8 @@ static size_t encode_request(const ZydisEncoderRequest *request, uint8_t out[AS_
     return ZYAN_SUCCESS(ZydisEncoderEncodeInstruction(request, out, &length)) ? length : 0;
 }
 
-/* EVEX encodings have a mask behind the destination, k0 where no text names one. */
+/* Encodes the instruction with mask k0 after the destination. EVEX encodings need a mask even if
+ * the text has none. */
 static size_t encode_unmasked(ZydisEncoderRequest *request, uint8_t out[AS_ENCODE_B])
 {
     const unsigned n = request->operand_count;
@@ -179,7 +180,7 @@ size_t as_encode_text(const char *text, uint8_t out[AS_ENCODE_B])
     return length ? length : encode_unmasked(&request, out);
 }
 
-/* ---- Changing what is there ----------------------------------------------------------------- */
+/* ---- Changing an instruction ---------------------------------------------------------------- */
 
 static bool decode_whole(const uint8_t *bytes, size_t size_b, ZydisDecodedInstruction *insn,
                          ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT])
@@ -191,20 +192,19 @@ static bool decode_whole(const uint8_t *bytes, size_t size_b, ZydisDecodedInstru
            ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, size_b, insn, operand));
 }
 
-/* Register `number` of the file that `reg` is in; NONE where the file has no such register. */
+/* Returns register `number` of the file of `reg`, or NONE if the file has no such register. */
 static ZydisRegister sibling(ZydisRegister reg, unsigned number)
 {
     const ZydisRegisterClass kind = ZydisRegisterGetClass(reg);
 
     if (kind == ZYDIS_REGCLASS_GPR8) {
-        /* al cl dl bl ah ch dh bh spl bpl sil dil r8b: the high ones are another kind of register
-         */
+        /* order: al cl dl bl ah ch dh bh spl bpl sil dil r8b; the high bytes are skipped */
         return (ZydisRegister)(ZYDIS_REGISTER_AL + (number < 4 ? number : number + 4));
     }
     return ZydisRegisterEncode(kind, (ZyanU8)number);
 }
 
-/* Whether the operand's register is written in the encoding and not implied by it. */
+/* Returns true if the encoding contains the operand's register, so it can change. */
 static bool is_free(const ZydisDecodedOperand *operand)
 {
     return operand->visibility == ZYDIS_OPERAND_VISIBILITY_EXPLICIT &&
@@ -221,7 +221,7 @@ static void choose_memory(const struct as_encode_choice *choice, ZydisEncoderOpe
         operand->mem.displacement = choice->disp;
 }
 
-/* Explicit operands in the order of forms: a mask is an operand here and none there. */
+/* Returns true for a mask. It is an explicit operand of the library, but not of forms. */
 static bool is_mask_operand(const ZydisDecodedOperand *operand)
 {
     return operand->encoding == ZYDIS_OPERAND_ENCODING_MASK;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An instruction with something else in place of its memory operand: another place, a register, a
- * plain load, its address. Loops are asked so what their parts cost.
+ * Replaces the memory operand of an instruction. The new operand is another address, a register, a
+ * plain load, or the computation of the address. Experiments use such instructions to measure the
+ * cost of a loop's parts.
  */
 #include "isa/encode.h"
 
@@ -13,12 +14,13 @@ struct encoder_parts {
     ZydisDecodedInstruction insn;
     ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
     ZydisEncoderRequest request;
-    unsigned memory; /* its operand */
+    unsigned memory; /* number of the memory operand, or NO_OPERAND */
 };
 
 enum { NO_OPERAND = ZYDIS_MAX_OPERAND_COUNT };
 
-/* False: cannot be decoded, or is nothing that the encoder knows. */
+/* Decodes an instruction for the encoder. Returns false if the bytes are invalid or the encoder
+ * does not support the instruction. */
 static bool decode_for_encoder(const uint8_t *bytes, size_t size_b, struct encoder_parts *it)
 {
     ZydisDecoder decoder;
@@ -59,7 +61,7 @@ static bool is_general(ZydisRegister reg)
            kind == ZYDIS_REGCLASS_GPR32 || kind == ZYDIS_REGCLASS_GPR64;
 }
 
-/* Vector `number` that has room for `width_b`. */
+/* Returns vector register `number` of at least `width_b` bytes. */
 static ZydisRegister vector_of(unsigned number, unsigned width_b)
 {
     const ZydisRegisterClass kind = width_b > 32   ? ZYDIS_REGCLASS_ZMM
@@ -79,7 +81,7 @@ static size_t encode_changed(const ZydisEncoderRequest *request, uint8_t out[AS_
     return ZYAN_SUCCESS(ZydisEncoderEncodeInstruction(request, out, &length)) ? length : 0;
 }
 
-/* Two operands; EVEX encodings have a mask between them. */
+/* Encodes an instruction with two operands. EVEX encodings get mask k0 between them. */
 static size_t encode_two(ZydisMnemonic mnemonic, const ZydisEncoderOperand *to,
                          const ZydisEncoderOperand *from, uint8_t out[AS_ENCODE_B])
 {
@@ -192,7 +194,7 @@ size_t as_encode_address(const uint8_t *bytes, size_t size_b, unsigned reg,
     return encode_two(ZYDIS_MNEMONIC_LEA, &to, &from, out);
 }
 
-/* mov of 0: an exclusive or would change flags. */
+/* Encodes a mov of 0; xor would change flags. */
 static size_t encode_zero(ZydisRegister reg, uint8_t out[AS_ENCODE_B])
 {
     const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);

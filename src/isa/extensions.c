@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which extensions of the instruction set a form needs. Intel SDM volume 2, columns "CPUID feature
- * flag"; AMD APM volume 3, appendix D.
+ * Finds the instruction-set extensions that a form needs. Sources: Intel SDM volume 2, columns
+ * "CPUID feature flag"; AMD APM volume 3, appendix D.
  */
 #include <stdio.h>
 #include <string.h>
@@ -39,13 +39,13 @@ const char *assay_extension_words(uint64_t set, char *buf, size_t buf_b)
 }
 
 struct named_set {
-    const char *prefix; /* of the decoder's name of a set; the first that fits counts */
+    const char *prefix; /* start of the decoder's name of a set; the first match counts */
     uint64_t needs;
 };
 
 #define NEEDS(name) ASSAY_EXTENSION_BIT(name)
 
-/* Sets that do not stand here need nothing beyond x86-64. */
+/* Sets that are not listed need only x86-64. */
 static const struct named_set sets[] = {
     {"AVX512BW", NEEDS(AVX512F) | NEEDS(AVX512BW)},
     {"AVX512CD", NEEDS(AVX512F) | NEEDS(AVX512CD)},
@@ -107,7 +107,8 @@ static const struct named_set sets[] = {
     {"KNC", NEEDS(KNC)},
 };
 
-/* "AVX512BW_256": vectors shorter than 64 bytes; "_128N" is one element, as "_SCALAR" is. */
+/* Returns true for sets with vectors shorter than 64 bytes ("AVX512BW_256"). "_128N" and "_SCALAR"
+ * mean one element. */
 static bool is_short_vector(const char *name)
 {
     const char *width = strrchr(name, '_');
@@ -120,7 +121,7 @@ uint64_t as_form_extensions(const ZydisDecodedInstruction *insn)
 {
     const char *name = ZydisISASetGetString(insn->meta.isa_set);
 
-    /* Compilers write it for any core: without BMI1 it is bsf with a prefix that does nothing. */
+    /* Compilers emit tzcnt for any core: without BMI1 it executes as bsf. */
     if (!name || insn->mnemonic == ZYDIS_MNEMONIC_TZCNT)
         return 0;
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)

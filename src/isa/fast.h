@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fast path of decoding: a record filled from the fields of an instruction's bytes (split.h) by
- * the recipe of their key. Included by decode.c, which keeps the recipes, and by
- * tools/check-decoder.c, which holds keys and recipes to the reference decoder when the program is
- * built.
+ * Fills a record from the fields of an instruction's bytes (split.h) by the recipe of their key:
+ * the fast path of decoding. decode.c includes this header and keeps the recipes.
+ * tools/check-decoder.c includes it too and compares keys and recipes with the reference decoder at
+ * build time.
  */
 #ifndef AS_ISA_FAST_H
 #define AS_ISA_FAST_H
@@ -20,13 +20,13 @@ static inline int32_t load32(const uint8_t *p)
     return v;
 }
 
-/* The memory operand of a record as it is found. */
+/* Memory operand of a record under construction. */
 struct filled {
     unsigned base, index, scale, bits;
     int32_t disp;
 };
 
-/* ModRM memory operand: base, index, displacement. Returns the offset behind it. */
+/* Reads base, index and displacement of a ModRM memory operand. Returns the offset after it. */
 static inline unsigned fill_memory(const uint8_t *p, const struct as_split *s,
                                    const struct as_recipe *recipe, struct filled *out)
 {
@@ -74,8 +74,8 @@ static inline unsigned skip_memory(const uint8_t *p, const struct as_split *s)
     return at + (mod == 1 ? 1 : mod == 2 || rm == 5 ? 4 : 0);
 }
 
-/* The immediate at p[*at], which moves behind it: by a constant in each case, so that a processor
- * may go on to the next instruction before it knows the recipe. */
+/* Reads the immediate at p[*at] and moves `*at` after it. Each case adds a constant, so the CPU may
+ * continue with the next instruction before it knows the recipe. */
 static inline int64_t load_immediate(const uint8_t *p, const struct as_recipe *recipe, unsigned *at)
 {
     const bool extend = recipe->flags & AS_RECIPE_SIGNED;
@@ -102,7 +102,7 @@ static inline int64_t load_immediate(const uint8_t *p, const struct as_recipe *r
     }
 }
 
-/* The four register slots, a byte each. */
+/* Returns the four register slots, one byte each. */
 static inline uint32_t registers_of(const struct as_split *s, const struct as_recipe *recipe)
 {
     uint32_t reg = 0;
@@ -113,7 +113,8 @@ static inline uint32_t registers_of(const struct as_split *s, const struct as_re
     return reg;
 }
 
-/* Byte registers 4 to 7 without REX are ah ... bh: returns which slots, and takes 4 off those. */
+/* Subtracts 4 from slots that hold ah ... bh: byte registers 4 to 7 without REX. Returns a bit mask
+ * of these slots. */
 static inline unsigned rebase_high_bytes(uint32_t *reg, unsigned bytes)
 {
     unsigned high = 0;
@@ -126,7 +127,8 @@ static inline unsigned rebase_high_bytes(uint32_t *reg, unsigned bytes)
     return high;
 }
 
-/* The whole record in four stores: its fields are bytes, and this is the hottest place there is. */
+/* Stores the whole record with four stores, because this is the hottest code of decoding. The
+ * asserts check that the fields are bytes of these words. */
 _Static_assert(offsetof(struct assay_insn, form) == 8 &&
                    offsetof(struct assay_insn, length) == 10 &&
                    offsetof(struct assay_insn, bits) == 11 &&
@@ -153,8 +155,8 @@ static inline void store_words(struct assay_insn *insn, uint64_t second, uint64_
     insn->imm = imm;
 }
 
-/* Fills all but the address; returns the length. `*imm`: the whole immediate (only of use with
- * IMM64). */
+/* Fills the record except for the address. Sets `*imm` to the whole immediate, which the caller
+ * needs for IMM64 only. Returns the length in bytes. */
 static inline __attribute__((always_inline)) unsigned
 as_recipe_fill(const uint8_t *p, struct as_split *s, const struct as_recipe *recipe,
                struct assay_insn *insn, int64_t *imm)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of forms: process-wide, append-only, each distinct form once. Readers take no lock:
- * a form is written before its number is handed out and never moves. Writers hold `lock`.
+ * Stores the forms of the process: append-only, each distinct form once. Readers take no lock,
+ * because a form is written before its number is returned and never moves. Writers hold `lock`.
  */
 #include "isa/form.h"
 
@@ -11,19 +11,19 @@
 
 #include "isa/internal.h"
 
-enum { BUCKETS = AS_FORMS_MOST }; /* open hashing by chains of numbers */
+enum { BUCKETS = AS_FORMS_MOST }; /* hash table with chains of form numbers */
 
-/* Pages of the table that no form stands in take no memory. */
+/* Pages of the table without a form use no memory. */
 struct assay_form as_form_table[AS_FORMS_MOST];
 uint8_t as_form_flows[AS_FORMS_MOST];
 
 static struct entry {
     uint32_t hash;
-    uint16_t next; /* number of the next form in the same bucket, 0 = none */
+    uint16_t next; /* next form of the same bucket; 0 = none */
 } entries[AS_FORMS_MOST];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint16_t bucket[BUCKETS]; /* guarded by lock; 0 = empty */
+static uint16_t bucket[BUCKETS]; /* lock guards it; 0 = empty */
 static _Atomic size_t forms = 1; /* number 0 is `invalid` */
 
 const struct assay_form as_form_invalid = {
@@ -44,7 +44,7 @@ size_t assay_form_count(void)
     return atomic_load_explicit(&forms, memory_order_acquire);
 }
 
-/* FNV-1a; forms are zero-initialised so that padding is equal too. */
+/* Returns the FNV-1a hash of a form. Forms start as zeroes, so padding is equal too. */
 static uint32_t form_hash(const struct assay_form *form)
 {
     const uint8_t *p = (const uint8_t *)form;
@@ -91,7 +91,7 @@ int as_form_intern(const struct assay_form *form)
     pthread_mutex_lock(&lock);
     int n = bucket[hash % BUCKETS];
     while (n) {
-        /* Forms are built on zeroed memory: equal forms have equal padding. */
+        /* Forms start as zeroes: equal forms have equal padding. */
         /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
         if (entries[n].hash == hash && memcmp(&as_form_table[n], form, sizeof *form) == 0)
             break;

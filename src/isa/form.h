@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of forms itself, for loops over millions of records: no call and no look at how many
- * forms there are. Only for numbers out of decoded records; assay_form_get takes any.
+ * Gives direct access to the table of forms, for loops over millions of records. There is no call
+ * and no check of the number, so only numbers of decoded records are valid. assay_form_get accepts
+ * any number.
  */
 #ifndef AS_ISA_FORM_H
 #define AS_ISA_FORM_H
 
 #include <assay/isa.h>
 
-enum { AS_FORMS_MOST = 65536 }; /* what the record's 16 bits can name */
+enum { AS_FORMS_MOST = 65536 }; /* numbers that the record's 16 bits can hold */
 
-/* An entry is written before its number is handed out and never changes; [0] stands for nothing. */
+/* A form is written before its number is returned and never changes. Element 0 is unused. */
 extern struct assay_form as_form_table[AS_FORMS_MOST];
 extern const struct assay_form as_form_invalid;
 
-/* What walks over all records ask of a form: a byte each, so that those of a binary stay in the
- * first cache. Written as the table is. */
+/* Facts about a form that loops over all records need. They take one byte each, so those of a
+ * binary stay in the first-level cache. They are written together with the table. */
 enum as_form_flow {
-    AS_FORM_GOES_ON = 1 << 0, /* what stands behind it is done next, and it is no call */
-    AS_FORM_LEADS = 1 << 1,   /* has a direct target */
+    AS_FORM_GOES_ON = 1 << 0, /* execution continues with the next instruction; not a call */
+    AS_FORM_LEADS = 1 << 1,   /* the form has a direct target */
     AS_FORM_CALLS = 1 << 2,
-    AS_FORM_STACKS = 1 << 3, /* push, pop and the like */
-    AS_FORM_ADDRESS = 1 << 4 /* its immediate may be an address (position-dependent code) */
+    AS_FORM_STACKS = 1 << 3, /* push, pop and similar */
+    AS_FORM_ADDRESS = 1 << 4 /* the immediate may be an address (position-dependent code) */
 };
 extern uint8_t as_form_flows[AS_FORMS_MOST];
 
@@ -30,7 +31,7 @@ static inline const struct assay_form *as_form_of(const struct assay_insn *insn)
     return insn->form ? &as_form_table[insn->form] : &as_form_invalid;
 }
 
-/* As assay_insn_target. */
+/* Does the same as assay_insn_target. */
 static inline bool as_insn_target(const struct assay_insn *insn, uint64_t *target)
 {
     const struct assay_form *form = as_form_of(insn);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Assembly text by the decoder library's formatter: lower case, absolute targets, small hex.
+ * Formats assembly text with the decoder library: lower case, absolute targets, hexadecimal digits
+ * without padding.
  */
 #include <assay/isa.h>
 

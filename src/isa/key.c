@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A form in words: prefixes that are part of it, mnemonic, operands by kind and width, and what
- * else two forms of the same operands differ in. Made of what the form says alone, so that it
- * depends neither on the order of decoding nor on the process.
+ * Describes a form in words: prefixes, mnemonic, operands by kind and width, and other differences
+ * between forms with the same operands. The text depends on the form alone, not on the order of
+ * decoding or the process.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,7 +69,8 @@ static void append_operand(struct text *t, const struct assay_operand *o)
     }
 }
 
-/* String instructions and loops that count in 32-bit registers (address-size prefix). */
+/* Returns true for string instructions and loops that count in 32-bit registers (address-size
+ * prefix). */
 static bool counts_in_32_bits(const struct assay_form *form)
 {
     const struct assay_regset *clear = &form->implicit_clear;
@@ -84,7 +85,7 @@ static void append_implicit(struct text *t, const struct assay_form *form)
     if (counts_in_32_bits(form))
         append_key(t, " {a32}");
     if (assay_regset_has(form->implicit_merge, ASSAY_REG_GPR + 8))
-        append_key(t, " {rex.b}"); /* pause, which exchanges registers on some processors */
+        append_key(t, " {rex.b}"); /* pause, which exchanges registers on some CPUs */
     for (unsigned i = 0; i < form->memories; i++) {
         const struct assay_form_memory *m = &form->memory[i];
         if (m->segment != ASSAY_REG_NONE)

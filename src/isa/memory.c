@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading a record: whole immediates and displacements, targets, addresses, memory operands.
+ * Reads a record: whole immediates and displacements, targets, addresses, memory operands.
  */
 #include "isa/form.h"
 
@@ -88,7 +88,7 @@ static void explicit_memory(const struct assay_code *code, const struct assay_in
     if (out->rip_relative)
         out->disp += (int64_t)insn->address;
     if (form->insn_class == ASSAY_CLASS_POP && insn->base == 4)
-        out->disp += o->width_b; /* SDM 2, POP: the address is formed after rsp has moved */
+        out->disp += o->width_b; /* SDM 2, POP: the address uses the new rsp */
 }
 
 static void implicit_memory(const struct assay_form *form, const struct assay_form_memory *m,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Words for classes and registers.
+ * Names classes and registers.
  */
 #include <assay/isa.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Forms on vectors and with registers alone: written as text, encoded and decoded again, so that a
- * form is one that the instruction set has. Each is looked for once in a process.
+ * Finds forms with vector operands and forms with register operands alone. A candidate is written
+ * as text, encoded and decoded, so the instruction set has every form found. Each process searches
+ * a form once.
  */
 #include "isa/packed.h"
 
@@ -14,18 +15,18 @@
 #include "isa/internal.h"
 #include "isa/packed_table.h"
 
-enum { TIMES = 7, TEXT_B = 128 }; /* 1, 2, 4 ... 64 times */
+enum { TIMES = 7, TEXT_B = 128 }; /* factors 1, 2, 4 ... 64 */
 
-/* How the operands of the new form stand to those of the old one. */
+/* Relation of the operands of the new form to those of the old form. */
 enum shape {
     SHAPE_SAME,
-    SHAPE_DOUBLED, /* the destination is the first source, too */
+    SHAPE_DOUBLED, /* the destination is also the first source */
     SHAPE_DROPPED, /* the first source is gone: it gave the elements that were not computed */
     SHAPES
 };
 
-/* 0: not looked for yet; else form << 8 | shape << 4 | FOUND, or NONE. No order between entries is
- * needed: each is whole, and whoever looks finds the same. */
+/* Contents of an entry: 0 = not searched yet, NONE, or form << 8 | shape << 4 | FOUND. Entries need
+ * no order: each is one word, and every thread finds the same. */
 enum { NONE = 1, FOUND = 2 };
 static _Atomic uint32_t packed_form[TIMES][AS_FORMS_MOST];
 static _Atomic uint32_t register_form[AS_FORMS_MOST];
@@ -52,7 +53,8 @@ static unsigned file_width(unsigned file)
     return file == ASSAY_FILE_ZMM ? 64 : file == ASSAY_FILE_YMM ? 32 : 16;
 }
 
-/* Bytes of operand `i` that are data: of a scalar instruction those of its element. */
+/* Returns the data bytes of operand `i`. Those of a scalar instruction are the bytes of its
+ * element. */
 static unsigned operand_width(const struct assay_form *form, unsigned i)
 {
     const struct assay_operand *o = &form->operand[i];
@@ -88,7 +90,7 @@ int as_form_addend(const struct assay_form *form)
 
     if (!digits || strlen(digits) < 3)
         return -1;
-    return digits[2] - '1'; /* the third number names what is added: 231: the first operand */
+    return digits[2] - '1'; /* the third digit names the addend: 231 = the first operand */
 }
 
 /* ---- Text ----------------------------------------------------------------------------------- */
@@ -101,7 +103,7 @@ static const char *row_name(const struct as_packed_row *row, unsigned element_b,
     return name && wide && row->wide ? row->wide : name;
 }
 
-/* The mnemonic on vectors into `out`; false when there is none. */
+/* Writes the mnemonic for vectors to `out`. Returns false if there is none. */
 static bool packed_name(const struct assay_form *form, bool wide, char *out, size_t out_b)
 {
     const char *m = form->mnemonic;
@@ -198,7 +200,7 @@ static bool packed_text(const struct assay_form *form, unsigned times, enum shap
     return true;
 }
 
-/* ---- Looking -------------------------------------------------------------------------------- */
+/* ---- Search --------------------------------------------------------------------------------- */
 
 static bool record_of(const char *text, struct assay_insn *out)
 {
@@ -253,7 +255,7 @@ bool as_insn_packed(const struct assay_insn *insn, unsigned times, struct assay_
     return true;
 }
 
-/* A register of the width of what stood in memory, of the file of the others. */
+/* Adds a register of the memory operand's width, in the file of the other operands. */
 static bool add_register_operand(struct asm_line *line, const struct assay_form *form, unsigned i)
 {
     static const char *const general[] = {"bl", "bx", "ebx", "rbx"};
@@ -321,7 +323,8 @@ bool as_insn_part(enum as_part part, unsigned element_b, unsigned width_b, struc
 {
     enum { ROWS_MOST = 64 };
     static struct assay_insn record[ROWS_MOST];
-    static _Atomic uint8_t is_there[ROWS_MOST]; /* `record` of it is written, and stays */
+    /* The element of `record` is written and never changes. */
+    static _Atomic uint8_t is_there[ROWS_MOST];
     static atomic_flag writing = ATOMIC_FLAG_INIT;
 
     for (size_t i = 0; i < as_part_row_n && i < ROWS_MOST; i++) {
@@ -340,7 +343,7 @@ bool as_insn_part(enum as_part part, unsigned element_b, unsigned width_b, struc
                 record[i] = *out;
             atomic_store_explicit(&is_there[i], 1, memory_order_release);
             atomic_flag_clear_explicit(&writing, memory_order_release);
-        } /* else another one writes: what was found here is the same */
+        } /* another thread writes the same record */
         return true;
     }
     return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What must be said beyond the decoder library's operand actions: partial writes that merge,
- * masked writes, string operations, the x87 stack, the control registers of floating point,
- * alignment, idioms and moves. Sources: Intel SDM volume 2, each instruction's operation section.
+ * Corrects the decoder library's operand actions: partial writes that merge, masked writes, string
+ * operations and the x87 stack. It also adds the floating-point control registers, alignment,
+ * idioms and moves. Sources: Intel SDM volume 2, each instruction's operation section.
  */
 #include "isa/patches.h"
 
@@ -15,7 +15,7 @@ static bool is_vector(unsigned reg)
     return reg >= ASSAY_REG_VEC && reg < ASSAY_REG_MASK;
 }
 
-/* Nth shown operand of ours back to the library's. */
+/* Returns the library's operand for the n-th operand of the record, or NULL. */
 static const ZydisDecodedOperand *shown_operand(const ZydisDecodedInstruction *insn,
                                                 const ZydisDecodedOperand *ops, unsigned n)
 {
@@ -25,7 +25,7 @@ static const ZydisDecodedOperand *shown_operand(const ZydisDecodedInstruction *i
     return NULL;
 }
 
-/* Bits outside the written part that stay: merging masks and legacy writes below 16 bytes. */
+/* Marks writes that leave other bits unchanged: merging masks and legacy writes below 16 bytes. */
 static void merging_writes(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *ops,
                            struct assay_form *f)
 {
@@ -55,10 +55,10 @@ static void merging_writes(const ZydisDecodedInstruction *insn, const ZydisDecod
     }
 }
 
-/* The library has all that MVEX writes as read and perhaps written, which holds under a mask:
- * without one, what is no source is but written. Sources are the destinations of products with a
- * sum, of sums with a carry (whose second operand is a mask), and of loads that fill up a register.
- */
+/* Corrects MVEX writes without a mask. The library marks all MVEX destinations as read and
+ * conditionally written, which is true only under a mask. Three kinds of destinations are also
+ * sources. These are destinations of FMAs, sums with a carry (operand 2 is a mask), and loads that
+ * fill a part. */
 static void unmasked_writes(const ZydisDecodedInstruction *insn, struct assay_form *f)
 {
     struct assay_operand *to = &f->operand[0];
@@ -74,7 +74,7 @@ static void unmasked_writes(const ZydisDecodedInstruction *insn, struct assay_fo
         to->access |= ASSAY_ACCESS_READ;
 }
 
-/* rsi and rdi advance always; under rep everything hangs on rcx. */
+/* Corrects string operations: rsi and rdi always advance; with rep everything depends on rcx. */
 static void strings(const ZydisDecodedInstruction *insn, struct assay_form *f)
 {
     if (insn->meta.category != ZYDIS_CATEGORY_STRINGOP &&
@@ -84,11 +84,12 @@ static void strings(const ZydisDecodedInstruction *insn, struct assay_form *f)
         insn->meta.category == ZYDIS_CATEGORY_STRINGOP ? ASSAY_CLASS_STRING : f->insn_class;
     f->traits &= ~(ASSAY_TRAIT_SCALAR | ASSAY_TRAIT_PACKABLE | ASSAY_TRAIT_FP);
     f->flags_read &=
-        ASSAY_FLAG_D | ASSAY_FLAG_SYSTEM; /* repe and repne test the flag they have just set */
+        /* Repe and repne test a flag that the instruction itself has set. */
+        ASSAY_FLAG_D | ASSAY_FLAG_SYSTEM;
     f->element = f->source_element = ASSAY_ELEMENT_INT;
     if (f->memories)
         f->element_b = f->source_element_b = (uint8_t)f->memory[0].width_b;
-    for (unsigned i = 0; i < f->memories; i++) /* the library forgets scas and cmps */
+    for (unsigned i = 0; i < f->memories; i++) /* the library omits scas and cmps */
         if (f->memory[i].base == 6 || f->memory[i].base == 7)
             as_regset_add(&f->implicit_write, f->memory[i].base);
     if (f->traits & ASSAY_TRAIT_REP)
@@ -108,7 +109,8 @@ static void strings(const ZydisDecodedInstruction *insn, struct assay_form *f)
         f->memory[i].access |= ASSAY_ACCESS_MAYBE;
 }
 
-/* Names st(i) are relative to the top: whatever pushes or pops renames all eight. */
+/* Returns true for instructions that push or pop. Names st(i) are relative to the top, so they
+ * rename all eight registers. */
 static bool moves_top(const ZydisDecodedInstruction *insn)
 {
     switch (insn->mnemonic) {
@@ -179,7 +181,7 @@ static void x87(const ZydisDecodedInstruction *insn, struct assay_form *f)
         as_regset_add(&f->implicit_write, ASSAY_REG_X87CW);
 }
 
-/* MMX arithmetic shares the x87 registers and resets their tags. */
+/* Adds the effects of MMX instructions: they share the x87 registers and reset their tags. */
 static void mmx(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *ops,
                 struct assay_form *f)
 {
@@ -194,7 +196,8 @@ static void mmx(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *
         f->traits |= ASSAY_TRAIT_PACKABLE;
 }
 
-/* f3 49 90: pause to Intel; AMD's processors exchange rax and r8, as without f3. */
+/* Adds the exchange of rax and r8 for f3 49 90. Intel executes pause; AMD exchanges the registers,
+ * as without f3. */
 static void pause_or_exchange(const ZydisDecodedInstruction *insn, struct assay_form *f)
 {
     if (!insn->raw.rex.B)
@@ -205,11 +208,11 @@ static void pause_or_exchange(const ZydisDecodedInstruction *insn, struct assay_
     }
 }
 
-/* Writes that the decoder library leaves out; found by executing the instructions. */
+/* Adds writes that the decoder library omits; execution of the instructions showed them. */
 static void left_out(const ZydisDecodedInstruction *insn, struct assay_form *f)
 {
     switch (insn->mnemonic) {
-    case ZYDIS_MNEMONIC_RDSSPD: /* the destination stays when shadow stacks are off */
+    case ZYDIS_MNEMONIC_RDSSPD: /* the destination stays if shadow stacks are off */
     case ZYDIS_MNEMONIC_RDSSPQ:
         f->operand[0].access |= ASSAY_ACCESS_READ | ASSAY_ACCESS_MAYBE;
         break;
@@ -219,7 +222,7 @@ static void left_out(const ZydisDecodedInstruction *insn, struct assay_form *f)
         f->flags_written |= ASSAY_FLAG_A | ASSAY_FLAG_O | ASSAY_FLAG_P | ASSAY_FLAG_S;
         break;
     case ZYDIS_MNEMONIC_VPCMPESTRM:
-    case ZYDIS_MNEMONIC_VPCMPISTRM: /* xmm0 is written as by any VEX instruction */
+    case ZYDIS_MNEMONIC_VPCMPISTRM: /* writes xmm0 like any VEX instruction */
         as_regset_add(&f->implicit_clear, ASSAY_REG_VEC);
         break;
     case ZYDIS_MNEMONIC_VP2INTERSECTD: /* the named mask register and its neighbour: k2n, k2n+1 */
@@ -234,7 +237,8 @@ static void left_out(const ZydisDecodedInstruction *insn, struct assay_form *f)
     }
 }
 
-/* Rounding mode and exception masks: what computes in floating point reads MXCSR. */
+/* Adds MXCSR, which has the rounding mode and exception masks: floating-point
+ * instructions read it. */
 static void control_word(const ZydisDecodedInstruction *insn, struct assay_form *f)
 {
     if (insn->mnemonic == ZYDIS_MNEMONIC_LDMXCSR || insn->mnemonic == ZYDIS_MNEMONIC_VLDMXCSR)
@@ -245,12 +249,12 @@ static void control_word(const ZydisDecodedInstruction *insn, struct assay_form 
         return;
     if (f->element == ASSAY_ELEMENT_BF16 || f->source_element == ASSAY_ELEMENT_BF16 ||
         insn->mnemonic == ZYDIS_MNEMONIC_VTESTPS || insn->mnemonic == ZYDIS_MNEMONIC_VTESTPD)
-        return; /* bfloat16 rounds to nearest and ignores MXCSR; vtest looks at sign bits only */
+        return; /* bfloat16 rounds to nearest and ignores MXCSR; vtest uses sign bits only */
     switch (f->insn_class) {
     case ASSAY_CLASS_RCP:
     case ASSAY_CLASS_RSQRT:
         if (!(f->traits & ASSAY_TRAIT_EVEX))
-            break; /* rcpps takes denormals for zero whatever MXCSR says; vrcp14ps asks it */
+            break; /* rcpps always treats denormals as zero; vrcp14ps uses MXCSR */
         as_regset_add(&f->implicit_read, ASSAY_REG_MXCSR);
         break;
     case ASSAY_CLASS_ADD:
@@ -270,7 +274,7 @@ static void control_word(const ZydisDecodedInstruction *insn, struct assay_form 
     }
 }
 
-/* State that is saved, restored or cleared as a whole. */
+/* Adds registers that are saved, restored or cleared as a whole. */
 static void whole_state(const ZydisDecodedInstruction *insn, struct assay_form *f)
 {
     static const struct assay_regset fx = {
@@ -311,13 +315,12 @@ static void tiles(const ZydisDecodedInstruction *insn, struct assay_form *f)
     as_regset_add(writes ? &f->implicit_write : &f->implicit_read, ASSAY_REG_TILECFG);
 }
 
-/* Writes that hang on a value: the old one stays. */
+/* Marks writes that depend on a value and may leave the old one. */
 static void conditional_writes(const ZydisDecodedInstruction *insn, struct assay_form *f)
 {
     struct assay_operand *o = &f->operand[0];
     if (insn->mnemonic == ZYDIS_MNEMONIC_BSF || insn->mnemonic == ZYDIS_MNEMONIC_BSR)
-        o->access |=
-            ASSAY_ACCESS_READ | ASSAY_ACCESS_MAYBE; /* source zero: AMD says so, Intel does */
+        o->access |= ASSAY_ACCESS_READ | ASSAY_ACCESS_MAYBE; /* zero source: also on Intel CPUs */
     if ((insn->mnemonic == ZYDIS_MNEMONIC_SHLD || insn->mnemonic == ZYDIS_MNEMONIC_SHRD) &&
         f->operand[2].kind == ASSAY_OPERAND_IMM)
         o->access &= (uint8_t)~ASSAY_ACCESS_MAYBE;
@@ -339,7 +342,7 @@ static void alignment(const ZydisDecodedInstruction *insn, struct assay_form *f)
     (void)insn;
 }
 
-/* The table says what a mnemonic can be; only some of its forms are. */
+/* Removes traits that the table gives to a mnemonic but that this form does not have. */
 static void idioms_and_moves(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *ops,
                              struct assay_form *f)
 {
@@ -371,14 +374,14 @@ static void widths(const ZydisDecodedInstruction *insn, struct assay_form *f)
         f->memory[0].access = ASSAY_ACCESS_READ;
         f->memory[0].index = 0; /* al */
     }
-    /* bt and its kin take the bit number for a signed distance from the operand's address */
+    /* bt and similar use the bit number as a signed distance from the operand's address */
     if (insn->mnemonic >= ZYDIS_MNEMONIC_BT && insn->mnemonic <= ZYDIS_MNEMONIC_BTS &&
         f->operand[0].kind == ASSAY_OPERAND_MEM && f->operand[1].kind == ASSAY_OPERAND_REG)
         f->operand[0].width_b = 0;
     for (unsigned i = 0; i < f->operands; i++) {
         struct assay_operand *o = &f->operand[i];
         bool mem = o->kind == ASSAY_OPERAND_MEM;
-        /* FMA4 scalars read one lane, whichever of the two places the register stands in. */
+        /* FMA4 scalars read one lane of a register in either operand position. */
         if (f->insn_class == ASSAY_CLASS_FMA && f->traits & ASSAY_TRAIT_SCALAR &&
             f->operands == 4 && o->kind == ASSAY_OPERAND_REG && !(o->access & ASSAY_ACCESS_WRITE))
             o->width_b = f->element_b;

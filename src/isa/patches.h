@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Corrections and additions to what the decoder library says of an instruction.
+ * Corrects and completes the decoder library's data of an instruction.
  */
 #ifndef AS_ISA_PATCHES_H
 #define AS_ISA_PATCHES_H
 
 #include "isa/build.h"
 
-/* Last step of as_form_build, before operations are counted. */
+/* Is the last step of as_form_build before operations are counted. */
 void as_form_patch(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *ops,
                    struct assay_form *f);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The reference decoder: one instruction through the decoder library with all operands, as a
- * record, and the recipe by which decode.c reads equal encodings off their bytes by itself.
+ * Decodes one instruction with the decoder library: the reference decoder. It makes a record and a
+ * recipe. decode.c uses the recipe to read equal encodings from their bytes.
  */
 #include "isa/internal.h"
 
@@ -44,7 +44,8 @@ static uint8_t field_of(ZydisOperandEncoding encoding)
     }
 }
 
-/* First register and number mask of the file that `reg` belongs to. */
+/* Sets the first register and the number mask of the file of `reg`. Sets `fine` if validity depends
+ * on the number. */
 static void reference_file(unsigned reg, bool evex, uint8_t *first, uint8_t *mask, bool *fine)
 {
     *fine = false;
@@ -60,7 +61,7 @@ static void reference_file(unsigned reg, bool evex, uint8_t *first, uint8_t *mas
         *mask = 7;
         *fine = reg < ASSAY_REG_X87 || reg >= ASSAY_REG_TILE;
     } else {
-        *first = (uint8_t)reg; /* segments and system registers: by finer key */
+        *first = (uint8_t)reg; /* segment and system registers use the finer key */
         *mask = 0;
         *fine = true;
     }
@@ -90,7 +91,8 @@ static void decode_register_operand(const ZydisDecodedInstruction *zi, const Zyd
     }
 }
 
-/* Stores a sum of a 32-bit distance and the length, noting when it leaves 32 bits. */
+/* Returns the low 32 bits of the sum of a 32-bit distance and the length. Sets `bit` in insn->wrap
+ * if the sum exceeds 32 bits. */
 static int32_t wrapped(int64_t value, uint16_t bit, struct assay_insn *insn)
 {
     if (value > INT32_MAX)
@@ -162,7 +164,8 @@ static void decode_immediate_operand(const ZydisDecodedOperand *o, unsigned nth,
         out->recipe.flags |= AS_RECIPE_IMM;
 }
 
-/* Slots of the two sources that make an idiom when equal; false when the form has none. */
+/* Sets `slots` to the two sources that make an idiom if they are equal. Returns false if the form
+ * has no idiom. */
 static bool idiom_slots(const struct assay_form *form, uint8_t *slots)
 {
     unsigned sources[ASSAY_OPERANDS_MAX], n = 0;
@@ -195,7 +198,8 @@ static void decode_shown_operands(const ZydisDecodedInstruction *zi, const Zydis
     }
 }
 
-/* Factor of a compressed 8-bit displacement, by decoding the encoding again with displacement 1. */
+/* Returns the shift of a compressed 8-bit displacement, or 0xff if unknown. The function decodes
+ * the encoding again with displacement 1. */
 static uint8_t disp_shift_of(const ZydisDecoder *decoder, const ZydisDecodedInstruction *zi,
                              const uint8_t *bytes)
 {
@@ -215,8 +219,9 @@ static uint8_t disp_shift_of(const ZydisDecoder *decoder, const ZydisDecodedInst
     return 0xff;
 }
 
-/* Forms of single registers: complex products of half floats are nothing when a source is the
- * destination (SDM: #UD), movdir64b writes where its register operand says. */
+/* Returns true for instructions that depend on register numbers. Complex FMAs of half floats are
+ * invalid if a source is the destination (SDM: #UD). movdir64b writes to the address in its
+ * register operand. */
 static bool hangs_on_registers(const ZydisDecodedInstruction *zi)
 {
     switch (zi->mnemonic) {
@@ -275,7 +280,7 @@ int as_reference_decode(const uint8_t *bytes, size_t size_b, uint64_t address, b
     ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
     if (size_b > AS_INSN_MAX_B)
         size_b = AS_INSN_MAX_B;
-    /* MVEX is Knights Corner's alone: to every other processor these bytes are nothing. */
+    /* Only Knights Corner has MVEX; for all other CPUs these bytes are invalid. */
     if (!size_b || !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, size_b, &zi, ops)) ||
         (zi.encoding == ZYDIS_INSTRUCTION_ENCODING_MVEX && !k1om)) {
         invalid(address, out);

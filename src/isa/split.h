@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An instruction's bytes split into fields and a key: everything that does not hang on register
- * numbers, displacements or immediates is in the key. Part of the fast path of decoding (fast.h).
- * Spec: Intel SDM volume 2, chapter 2 (instruction format), appendix A (opcode maps).
+ * Splits an instruction's bytes into fields and a key. The key has everything except register
+ * numbers, displacements and immediates. This is part of the fast path of decoding (fast.h).
+ * Specification: Intel SDM volume 2, chapter 2 (instruction format), appendix A (opcode maps).
  */
 #ifndef AS_ISA_SPLIT_H
 #define AS_ISA_SPLIT_H
@@ -11,24 +11,24 @@
 
 #include "isa/internal.h"
 
-/* Key bits. The rest of the 64 stay for the finer key. */
+/* Bits of the key. The finer key uses the rest of the 64. */
 enum {
-    KEY_MAP = 8,       /* 4 bits; the opcode is below */
-    KEY_ENCODING = 12, /* 2: 0 legacy, 1 VEX, 2 EVEX, 3 XOP */
-    KEY_PP = 14,       /* VEX and the like: 2 bits; legacy: 66, F3, F2, lock */
+    KEY_MAP = 8,       /* 4 bits; the bits below hold the opcode */
+    KEY_ENCODING = 12, /* 2 bits: 0 legacy, 1 VEX, 2 EVEX, 3 XOP */
+    KEY_PP = 14,       /* VEX, EVEX, XOP: 2 bits; legacy: bits for 66, F3, F2, lock */
     KEY_W = 18,
     KEY_REX = 19,
-    KEY_ADDRESS = 20, /* 67 */
-    KEY_SEGMENT = 21, /* 3: which override */
+    KEY_ADDRESS = 20, /* prefix 67 */
+    KEY_SEGMENT = 21, /* 3 bits: which override */
     KEY_MOD3 = 24,
     KEY_RIP = 25,
-    KEY_REG = 26, /* 3: ModRM.reg where it extends the opcode */
-    KEY_RM = 29,  /* 3: ModRM.rm where it does */
-    KEY_L = 32,   /* 2 */
+    KEY_REG = 26, /* 3 bits: ModRM.reg if it extends the opcode */
+    KEY_RM = 29,  /* 3 bits: ModRM.rm if it extends the opcode */
+    KEY_L = 32,   /* 2 bits */
     KEY_B = 34,
     KEY_Z = 35,
     KEY_MASKED = 36,
-    KEY_NO_V = 37, /* vvvv is all ones: required where there is no third register */
+    KEY_NO_V = 37, /* vvvv is all ones, as required without a third register */
     KEY_FINE = 38,
     KEY_USED = 63,
 };
@@ -37,18 +37,18 @@ struct as_split {
     uint64_t key;
     uint8_t field[AS_ENCODED_COUNT];
     uint8_t mask; /* EVEX.aaa */
-    uint8_t x, b; /* index and base extensions, shifted by 3 */
+    uint8_t x, b; /* extension bits of index and base, shifted by 3 */
     uint8_t modrm;
     uint8_t has_modrm;
-    uint8_t at; /* offset of the ModRM byte, or of what follows the opcode */
+    uint8_t at; /* offset of the ModRM byte, or of the byte after the opcode */
     uint8_t is_evex;
 };
 
 /*
- * ModRM by opcode: '.' none, 'm' there is one, 'g' its reg field extends the opcode, 'G' reg and
- * rm do. What an entry leaves out of the key, instances of one key differ in: f7 as 'm' would
- * decode `test eax, 1` as `neg` where that came first. So every entry is held to the reference
- * decoder when the program is built (tools/check-decoder.c).
+ * ModRM by opcode: '.' none, 'm' present, 'g' its reg field extends the opcode, 'G' reg and rm
+ * extend it. A field that a wrong entry omits from the key makes different instructions equal: with
+ * f7 as 'm', `test eax, 1` could decode as `neg`. So tools/check-decoder.c compares every entry
+ * with the reference decoder at build time.
  */
 static const char modrm_one[] = "mmmm....mmmm...."
                                 "mmmm....mmmm...."
@@ -83,7 +83,7 @@ static const char modrm_0f[] = "gGmm.........g.."
                                "mmmmmmmmmmmmmmmm"
                                "mmmmmmmmmmmmmmmm";
 
-/* Maps behind a VEX, EVEX or XOP prefix. */
+/* Returns the ModRM kind of an opcode after a VEX, EVEX or XOP prefix. */
 static inline char modrm_kind(unsigned encoding, unsigned map, unsigned opcode)
 {
     if (map == 1)
@@ -96,14 +96,14 @@ static inline char modrm_kind(unsigned encoding, unsigned map, unsigned opcode)
     return map == 2 && (opcode == 0xf3 || opcode - 0xc6u < 2 || opcode == 0x49) ? 'G' : 'm';
 }
 
-/* Bits of the key, and REX. */
+/* Bits of the key and the REX byte. */
 struct prefixes {
     uint32_t key, rex;
 };
 
 enum { KEY_ALL_PP = 15 << KEY_PP, KEY_ALL_SEGMENT = 7 << KEY_SEGMENT };
 
-/* Offset of the opcode, or -1 where order or repetition of prefixes is unusual. */
+/* Returns the offset of the opcode, or -1 if the order or repetition of prefixes is unusual. */
 static inline int parse_prefixes(const uint8_t *p, struct prefixes *out)
 {
     uint32_t key = 0, repeat;
@@ -149,7 +149,7 @@ static inline int parse_prefixes(const uint8_t *p, struct prefixes *out)
     return -1;
 }
 
-/* Whether the byte is one of the legacy prefixes. */
+/* Returns true if the byte is a legacy prefix. */
 static inline bool is_prefix(unsigned byte)
 {
     const uint64_t low =
@@ -160,7 +160,7 @@ static inline bool is_prefix(unsigned byte)
     return word >> (byte & 63) & 1;
 }
 
-/* After the opcode: ModRM into fields and key. */
+/* Reads the ModRM byte after the opcode into fields and key. */
 static inline void parse_modrm(const uint8_t *p, unsigned at, char kind, struct as_split *s)
 {
     s->at = (uint8_t)at;
@@ -173,7 +173,7 @@ static inline void parse_modrm(const uint8_t *p, unsigned at, char kind, struct 
     s->field[AS_ENCODED_REG] = (uint8_t)(s->field[AS_ENCODED_REG] | reg);
     s->field[AS_ENCODED_RM] = (uint8_t)(s->field[AS_ENCODED_RM] | rm);
     s->key |= (uint64_t)mod3 << KEY_MOD3 | (uint64_t)((modrm & 0xc7) == 5) << KEY_RIP;
-    /* Without a branch: bit 3 of a kind is clear in 'g' and 'G', bit 5 in 'G' alone. */
+    /* No branch is needed: bit 3 of a kind is clear in 'g' and 'G', bit 5 in 'G' alone. */
     s->key |= (uint64_t)(reg & (((unsigned)kind >> 3 & 1) - 1)) << KEY_REG;
     s->key |= (uint64_t)(rm & (((unsigned)kind >> 5 & 1) - 1) & (0 - mod3)) << KEY_RM;
 }
@@ -209,7 +209,7 @@ static inline bool split_legacy(const uint8_t *p, unsigned at, const struct pref
     return true;
 }
 
-/* VEX and XOP: `first` is c4, c5 or 8f at p[at]. */
+/* Splits VEX and XOP; p[at] is c4, c5 or 8f. */
 static inline bool split_vex(const uint8_t *p, unsigned at, struct as_split *s)
 {
     unsigned first = p[at], encoding = first == 0x8f ? 3 : 1;
@@ -263,7 +263,8 @@ static inline bool split_evex(const uint8_t *p, unsigned at, struct as_split *s)
     return true;
 }
 
-/* False: unusual, for the reference decoder. Reads at most 16 bytes at `p`. */
+/* Splits the bytes at `p`, of which at most 16 are read. Returns false for unusual encodings, which
+ * the reference decoder handles. */
 static inline bool as_split_bytes(const uint8_t *p, struct as_split *s)
 {
     struct prefixes pre = {0, 0};
@@ -292,7 +293,7 @@ static inline bool as_split_bytes(const uint8_t *p, struct as_split *s)
     return ok;
 }
 
-/* The key of one instance alone, where validity hangs on register numbers. */
+/* Returns the finer key, for encodings that are valid only with some register numbers. */
 static inline uint64_t as_split_fine_key(const struct as_split *s)
 {
     const unsigned rm = s->has_modrm && s->modrm >= 0xc0 ? s->modrm & 7u : 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Addresses that counting clones record, and how to read them again. A thread appends records to a
- * buffer of its file: the number of the record, for a walk its iterations, then values of address
- * registers ("words"). The maker of a plan keeps which operand has which word; the agent does not.
+ * Describes the addresses that counting clones record. A thread appends records to a buffer of its
+ * file. A record has its number, for a walk the number of iterations, and values of address
+ * registers ("words"). Only the maker of a plan knows which operand uses which word; the agent does
+ * not.
  */
 #ifndef AS_PATCH_ADDRESS_PLAN_H
 #define AS_PATCH_ADDRESS_PLAN_H
@@ -17,36 +18,36 @@ enum {
     AS_ADDRESS_NONE = 0xffff /* no word: the offset is the address */
 };
 
-/* One memory operand of a record: `width_b` bytes at word + offset, of a walk + iteration * step.
- */
+/* One memory operand of a record: `width_b` bytes at word + offset, for a walk +
+ * iteration * step. */
 struct as_address_operand {
     uint64_t insn; /* address in its file */
     int64_t offset, step;
-    uint32_t width_b; /* of a repeated instruction: each time */
+    uint32_t width_b; /* bytes of one access, also for a repeated instruction */
     uint16_t word;
-    uint16_t times; /* word that says how often it repeats, or NONE */
+    uint16_t times; /* word with the number of repetitions, or AS_ADDRESS_NONE */
     uint8_t access; /* assay_access */
     bool streams;   /* non-temporal */
 };
 
-/* The meaning of a number in the buffer. */
+/* Meaning of a record number in the buffer. */
 struct as_address_record {
-    uint32_t module; /* of the plan */
-    uint32_t body;   /* of the program */
-    uint32_t loop;   /* innermost one around it, of the program; ASSAY_NONE: none */
+    uint32_t module; /* module of the plan */
+    uint32_t body;   /* body of the program */
+    uint32_t loop;   /* innermost loop of the program that holds it, or ASSAY_NONE */
     uint32_t words;
     uint32_t first_operand, operands;
-    bool walks;    /* an innermost loop: what counted its iterations stands before the words */
-    uint32_t more; /* iterations that were not counted */
+    bool walks;    /* an innermost loop: its iteration count precedes the words */
+    uint32_t more; /* iterations that the count does not include */
 };
 
-/* An operand that no record has: a gather or scatter, a segment, an address of 32 bits. */
+/* An operand without a record: a gather or scatter, a segment, or a 32-bit address. */
 struct as_address_missed {
     uint64_t insn;
     uint32_t module, body, loop;
 };
 
-/* In place of the iterations while the walk runs. */
+/* Value of the iteration count while the walk runs. */
 #define AS_ADDRESS_RUNS UINT64_MAX
 
 struct as_address_plan {
@@ -56,7 +57,7 @@ struct as_address_plan {
 };
 void as_address_plan_fini(struct as_address_plan *plan);
 
-/* Words of 8 bytes of a record in the buffer, with its number. */
+/* Returns the number of 8-byte words of a record in the buffer, including its number. */
 static inline uint32_t as_address_record_n(const struct as_address_record *record)
 {
     return 1 + record->walks + record->words;

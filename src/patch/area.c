@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether the code of a loop can run as a clone: which places of the original must lead into it
- * (header, other entries, return sites of calls, targets of jump tables, landing pads).
- * jump_space.c tells whether there is room for a jump at each.
+ * Decides whether a loop can run as a clone. The entries are the addresses of the original where
+ * control must enter the clone: the header, other entries, return addresses of calls, targets of
+ * jump tables, landing pads. jump_space.c finds space for a jump at each.
  */
 #include "patch/internal.h"
 
@@ -15,7 +15,7 @@ uint32_t as_patch_block_at(const struct as_patch_code *code, uint64_t address)
 {
     const struct assay_program *p = code->program;
     const size_t n = as_first_not(i, p->block_n, p->block[code->by_start[i]].start <= address);
-    /* A block of no bytes, or one that stands in another, may come between. */
+    /* A block without bytes, or one inside another, may come between. */
     for (size_t k = n; k-- > 0 && n - k <= 4;) {
         const struct assay_block *b = &p->block[code->by_start[k]];
         if (address - b->start < b->size_b)
@@ -89,7 +89,8 @@ static bool has_unresolved(const struct as_patch_area *area)
     return false;
 }
 
-/* The kernel returns from handlers to a trampoline, behind the byte that its range begins with. */
+/* Returns true for the trampoline of signal handlers. Its unwind range begins one byte before the
+ * code. */
 static bool is_trampoline(const struct as_patch_area *area)
 {
     const struct assay_program *p = area->code->program;
@@ -113,10 +114,11 @@ static unsigned layout_refusal(const struct as_patch_area *area)
     return size_b > REGION_MOST_B ? AS_PATCH_REFUSED_LARGE : 0;
 }
 
-/* ---- Places --------------------------------------------------------------------------------- */
+/* ---- Entries -------------------------------------------------------------------------------- */
 
-/* Calls are executed where they stand: between one and the next behind it there is nothing to lead
- * into the clone for, unless something is done there: it is counted that the first came back. */
+/* Returns true if a call follows directly and nothing happens between both. Calls run at their
+ * original address, so no entry into the clone is needed between them. Counting and probes do need
+ * one. */
 static bool goes_on_calling(const struct as_patch_area *area, const struct assay_insn *call)
 {
     const struct as_patch_points *points = area->code->points;
@@ -151,7 +153,8 @@ static int add_targets(struct as_patch_area *area, uint32_t from)
     return 0;
 }
 
-/* Whether code that is not of the loop (ASSAY_NONE: of the body) leads to the block. */
+/* Returns true if code outside of the loop leads to the block. With `loop` ASSAY_NONE this is code
+ * outside of the body. */
 static bool is_entered(const struct assay_program *p, uint32_t loop, const struct assay_block *b)
 {
     if (b->bits & (ASSAY_BLOCK_ENTRY | ASSAY_BLOCK_SECOND))
@@ -194,7 +197,7 @@ static int add_places(struct as_patch_area *area)
     return 0;
 }
 
-/* Places and their room. */
+/* Finds the entries and the space for their jumps. */
 static int find_places(struct as_patch_area *out, unsigned *refusal)
 {
     *refusal = has_unresolved(out)  ? AS_PATCH_REFUSED_UNRESOLVED

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether the bytes of a plan can be followed: every table, index and offset leads to a place
- * inside. Goes into the agent too, so it calls nothing.
+ * Checks a plan: every table, index and offset must be inside of it. The agent contains this code,
+ * so it calls no function.
  */
 #include "patch/plan.h"
 #include "patch/probe_plan.h"
@@ -107,7 +107,8 @@ static bool register_fits(unsigned reg)
     return reg == AS_PATCH_NONE || reg < 16;
 }
 
-/* A register of ours that is looked at where a variant has ended. */
+/* Returns true for a register that the agent may read at the end of a variant: all except rax, rdx
+ * and rsp. */
 static bool own_register_fits(unsigned reg)
 {
     return reg == AS_PATCH_NONE || (reg < 16 && reg != 0 && reg != 2 && reg != 4);
@@ -177,7 +178,7 @@ static bool edges_fit(const struct as_patch_plan *p, const struct as_patch_regio
     return true;
 }
 
-/* What is written for a place lies in the module, and in two places where it hops. */
+/* Returns true if the bytes of the jump, and of the hole of a short jump, are inside the module. */
 static bool place_fits(const struct as_patch_module *module, uint64_t address, int32_t hop)
 {
     const uint64_t jump = as_patch_jump_at(address, hop);
@@ -254,7 +255,7 @@ static bool act_fits(const struct as_patch_plan *p, const struct as_patch_act *a
             register_fits(act->base) && register_fits(act->index));
 }
 
-/* PROBE. Places of acts are numbers below that of all acts. */
+/* Checks the tables of PROBE. Each place is a number below the number of acts. */
 static bool points_fit(const struct as_patch_plan *p)
 {
     const struct as_patch_point *point = as_patch_at(p, &p->point);

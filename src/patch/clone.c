@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The clone of a region as a template: its blocks in the order of their addresses, the header at
- * the same address modulo 64, with what is put in to count, then a jump ("island") for each way
- * out. What depends on where the clone will lie is left to relocations.
- * Calls are made where they stand, so that unwinders find the frames they know: the clone jumps to
- * the call, and the place behind it leads back.
+ * Builds the clone of a region as a template. The blocks are in address order, with instrumentation
+ * inserted. The header has the same address modulo 64. A jump ("island") for each exit follows.
+ * Relocations describe the parts that depend on the clone's address. Calls run at their original
+ * address so that unwinders find known frames: the clone jumps to the call, and an entry after the
+ * call leads back.
  */
 #include "patch/clone.h"
 #include "patch/variant.h"
@@ -27,7 +27,7 @@ static int add_branch(struct as_clone_assembly *a, uint32_t from, unsigned condi
     return 0;
 }
 
-/* The condition of a direct jump or branch, or -1: it cannot be made longer. */
+/* Returns the condition of a direct jump or branch, or -1 if it has no long form. */
 static int condition_of(const uint8_t *bytes, unsigned n)
 {
     unsigned at = 0;
@@ -44,7 +44,8 @@ static int condition_of(const uint8_t *bytes, unsigned n)
     return (bytes[at] & 0xf0) == 0x70 ? bytes[at] & 15 : -1;
 }
 
-/* Where the 4 bytes of the distance to `target` stand: before them a ModRM byte that says so. */
+/* Returns the offset of the 4-byte distance to `target`, or 0 if it is unknown. A ModRM byte for
+ * RIP-relative addresses must precede the distance. */
 static unsigned find_distance(const uint8_t *bytes, unsigned n, uint64_t address, uint64_t target)
 {
     unsigned found = 0;
@@ -79,7 +80,7 @@ int as_clone_copy(struct as_clone_assembly *a, const struct assay_insn *insn, co
     return 0;
 }
 
-/* Jumps to the call itself. */
+/* Adds a jump to the original call. */
 static int add_call(struct as_clone_assembly *a, const struct assay_insn *insn)
 {
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, insn->address);
@@ -92,7 +93,7 @@ static int add_call(struct as_clone_assembly *a, const struct assay_insn *insn)
     return 0;
 }
 
-/* True in `ends`: nothing goes on behind it. */
+/* Adds an instruction. Sets `ends` if control never continues after it. */
 static int add_insn(struct as_clone_assembly *a, uint32_t block, const struct assay_insn *insn,
                     bool *ends)
 {
@@ -121,10 +122,10 @@ static int add_insn(struct as_clone_assembly *a, uint32_t block, const struct as
     return as_clone_probe(a, block, insn, bytes, true);
 }
 
-/* ---- What is put in ------------------------------------------------------------------------- */
+/* ---- Counters ------------------------------------------------------------------------------- */
 
-/* Counts where `live` is live. Flags and red zone are kept; `inc` leaves the carry flag alone, and
- * is whole for handlers. */
+/* Adds code that increments a counter. It keeps live flags and the red zone. `inc` does not change
+ * the carry flag and is atomic for signal handlers. */
 static int add_counter(struct as_clone_assembly *a, uint64_t address, uint64_t counter,
                        uint32_t live)
 {
@@ -141,7 +142,8 @@ static int add_counter(struct as_clone_assembly *a, uint64_t address, uint64_t c
     return 0;
 }
 
-/* Whether the flags are dead before the instruction, whatever comes then. */
+/* Returns true if the instruction writes all status flags and reads none: they are
+ * dead before it. */
 static bool renews_flags(const struct assay_insn *insn)
 {
     struct assay_effects e;
@@ -150,8 +152,9 @@ static bool renews_flags(const struct assay_insn *insn)
     return !e.flags_read && (sure & AS_LIVE_STATUS) == AS_LIVE_STATUS;
 }
 
-/* Before which instruction a block is counted: the first where flags may change, if one comes
- * before the first call. `*live` is what is live there, of flags. */
+/* Returns the instruction before which a block is counted. This is the first point where flags are
+ * dead, if it comes before the first call. Otherwise it is the start of the block. `*live` becomes
+ * the live flags there. */
 static uint32_t count_point(const struct assay_program *p, const struct assay_block *b,
                             uint32_t *live)
 {
@@ -169,7 +172,7 @@ static uint32_t count_point(const struct assay_program *p, const struct assay_bl
     return b->first_insn;
 }
 
-/* lea 1(tally),tally: no flag changes. */
+/* Adds lea 1(tally),tally, which changes no flag. */
 static int add_tally(struct as_clone_assembly *a, uint64_t address, unsigned reg)
 {
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, address);
@@ -183,7 +186,7 @@ static int add_tally(struct as_clone_assembly *a, uint64_t address, unsigned reg
     return 0;
 }
 
-/* COUNT: each block has a counter; those that do not follow from others count. */
+/* COUNT: gives block `k` its counter. Blocks get no code if their counts follow from others. */
 static int add_count(struct as_clone_assembly *a, uint32_t k, struct as_clone_point *point)
 {
     const uint32_t block = a->clone->area->block[k];
@@ -199,7 +202,7 @@ static int add_count(struct as_clone_assembly *a, uint32_t k, struct as_clone_po
     return 0;
 }
 
-/* A call may not come back: what stands behind it in its block is counted apart. */
+/* COUNT: adds a counter for the rest of a block after a call, because a call may never return. */
 static int count_behind(struct as_clone_assembly *a, uint32_t block, uint32_t insn)
 {
     const struct assay_block *b = &a->p->block[block];
@@ -234,7 +237,7 @@ static uint32_t block_of(const struct as_clone_assembly *a, uint32_t to)
     return to == ASSAY_NONE ? ASSAY_NONE : a->clone->area->block[to];
 }
 
-/* Block `k` falls through, into the next block of the clone or somewhere else. */
+/* Adds the jump of block `k` that falls through, unless its target comes next in the clone. */
 static int add_rest(struct as_clone_assembly *a, uint32_t k)
 {
     const uint32_t block = a->clone->area->block[k];
@@ -291,9 +294,7 @@ static int add_block(struct as_clone_assembly *a, uint32_t k)
     return add_rest(a, k);
 }
 
-/* ---- All ------------------------------------------------------------------------------------ */
-
-/* `at`: of each place. */
+/* Assembles the clone. Sets `at` to the offset of each entry. */
 static int assemble(struct as_clone_assembly *a, struct as_patch_template *out, uint32_t *at)
 {
     const struct as_patch_area *area = a->clone->area;
@@ -317,7 +318,7 @@ static int assemble(struct as_clone_assembly *a, struct as_patch_template *out, 
     if (a->clone->variant)
         a->clone->variant->enter =
             a->clone->variant->prologue ? a->part.at[a->clone->variant->prologue].at : at[0];
-    /* Edges inside lead to where their block begins. */
+    /* Edges that stay inside lead to the start of their target block. */
     for (size_t e = first_edge; e < m->edge.n; e++) {
         if (m->edge.at[e].inside)
             m->edge.at[e].target =
@@ -326,7 +327,7 @@ static int assemble(struct as_clone_assembly *a, struct as_patch_template *out, 
     return a->refusal ? 0 : as_clone_emit(a, out);
 }
 
-/* Counters follow from others by their blocks; now they have numbers. */
+/* Adds the terms of blocks that are not counted: now the counters have numbers. */
 static int add_terms(struct as_clone_assembly *a)
 {
     as_vec_foreach (&a->counted.term, term)

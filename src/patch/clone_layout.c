@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the pieces of a clone lie, branches inside as short as they were where they reach, and the
- * template they make: bytes, relocations, and spans that lead back to the original code.
+ * Lays out the parts of a clone and makes its template: bytes, relocations, and spans that map to
+ * the original code. Branches remain short if they reach their targets.
  */
 #include "patch/clone.h"
 
@@ -37,7 +37,7 @@ uint32_t as_clone_lay_out(struct as_clone_assembly *a)
         as_vec_foreach (&a->part, part) {
             if (part->kind == AS_CLONE_BRANCH)
                 part->length = part->wide ? wide_b(part) : 2;
-            if (part->kind == AS_CLONE_PAD) /* its label lies before it */
+            if (part->kind == AS_CLONE_PAD) /* the part of its label precedes it */
                 part->length =
                     (uint8_t)((a->part.at[a->label[part->label]].at - at) % AS_CLONE_LINE_B);
             part->at = at;
@@ -64,7 +64,7 @@ static void write_branch(const struct as_clone_assembly *a, const struct as_clon
         return;
     }
     unsigned n = 0;
-    if (part->condition >= AS_CLONE_COUNTED) { /* over a jump over a jump */
+    if (part->condition >= AS_CLONE_COUNTED) { /* jumps over a jump over the far jump */
         const uint8_t over[] = {short_code(part), 2, 0xeb, 5};
         memcpy(out, over, sizeof over);
         n = sizeof over;
@@ -78,7 +78,8 @@ static void write_branch(const struct as_clone_assembly *a, const struct as_clon
     memcpy(out + n, &distance, sizeof distance);
 }
 
-/* Whether `part` comes right behind `span` in both codes, which are equally long so far. */
+/* Returns true if `part` directly follows `span` in both codes and both have had the same length so
+ * far. */
 static bool goes_on(const struct as_patch_span *span, const struct as_clone_part *part,
                     uint32_t original_b)
 {
@@ -87,7 +88,7 @@ static bool goes_on(const struct as_patch_span *span, const struct as_clone_part
            span->at + span->size_b == part->at;
 }
 
-/* Pieces that follow each other in both codes make one span. */
+/* Adds a span. Parts that are adjacent in both codes make one span. */
 static int add_span(struct as_patch_maker *m, const struct as_clone_part *part, uint32_t original_b,
                     uint32_t first)
 {
@@ -104,8 +105,8 @@ static int add_span(struct as_patch_maker *m, const struct as_clone_part *part, 
 #define LOWER_B    5u /* lea rsp,[rsp-128] */
 #define HEIGHTEN_B 8u
 
-/* What is put in before `part->address`, from `from` to `to` of it with so much more on the stack
- * than where it begins. */
+/* Adds a span for bytes `from` to `to` of a part that was inserted before `part->address`.
+ * `depth_b` is the stack depth in addition to that at the part's start. */
 static int add_inserted_span(struct as_patch_maker *m, const struct as_clone_part *part,
                              uint32_t from, uint32_t to, uint32_t depth_b)
 {
@@ -114,7 +115,7 @@ static int add_inserted_span(struct as_patch_maker *m, const struct as_clone_par
     return from == to ? 0 : as_vec_push(&m->span, span);
 }
 
-/* A span for each place where the stack pointer is another. */
+/* Adds a span for each range of the part with the same stack depth. */
 static int add_puts(struct as_patch_maker *m, const struct as_clone_part *part)
 {
     const uint32_t first = part->lowers ? LOWER_B : 0, n = part->pushes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of a clone, and its tallies: what all that write clones share. */
+/* Makes parts of a clone and finds tallies, for all files that write clones. */
 #include "patch/clone.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ void as_clone_save_flags(struct as_clone_part *part, bool lowers)
     AS_CLONE_BYTES(part, 0x50, 0x9f, 0x0f, 0x90, 0xc0);     /* push rax; lahf; seto al */
 }
 
-/* 1 + 127 overflows, 0 + 127 does not; sahf leaves that alone. */
+/* 1 + 127 overflows and 0 + 127 does not; sahf keeps the overflow flag. */
 void as_clone_restore_flags(struct as_clone_part *part)
 {
     AS_CLONE_BYTES(part, 0x04, 0x7f, 0x9e, 0x58); /* add al,127; sahf; pop rax */

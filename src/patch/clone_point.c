@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PROBE: what goes into a clone at a point of the plan, a call of the agent. No flag and no
- * register changes, and the red zone is kept; which point it is stands in a no-op behind the call,
- * where the agent finds it by the address that it returns to.
+ * PROBE: adds a call of the agent to a clone at a point of the plan. The call changes no flag and
+ * no register and keeps the red zone. A no-op after the call has the number of the point. The agent
+ * finds it by its return address.
  */
 #include "patch/clone.h"
 

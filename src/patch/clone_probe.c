@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What counts, each time, how much an instruction does that its code alone does not say: the lanes
- * of its mask before it runs, what rcx loses while a string instruction repeats. Flags are saved
- * where they are needed; registers and the red zone are kept, vector registers only read.
+ * Counts the work of instructions with a variable amount: lanes of the mask before the instruction,
+ * or the decrease of rcx during a string instruction. Live flags, registers and the red zone are
+ * kept; vector registers are only read.
  */
 #include "patch/clone.h"
 
@@ -25,7 +25,7 @@ int as_clone_count(struct as_clone_assembly *a, uint32_t block, uint64_t address
 
 #define PUT AS_CLONE_BYTES
 
-/* 4 bytes that depend on where the clone will be. */
+/* Emits 4 bytes that depend on the clone's address. */
 static void emit_relocated_word(struct as_clone_part *part, unsigned kind, uint64_t value)
 {
     PUT(part, 0, 0, 0, 0);
@@ -50,7 +50,7 @@ static void emit_register_restore(struct as_clone_part *part, bool keep_flags)
     PUT(part, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0); /* lea rsp,[rsp+128] */
 }
 
-/* rax = the bits of a mask register */
+/* Emits rax = the bits of a mask register. */
 static void emit_mask_bits(struct as_clone_part *part, const struct as_amount *it)
 {
     if (it->lanes <= 16)
@@ -61,7 +61,7 @@ static void emit_mask_bits(struct as_clone_part *part, const struct as_amount *i
         PUT(part, 0xc4, 0xe1, 0xfb, 0x93, (uint8_t)(0xc0 | it->reg)); /* kmovq */
 }
 
-/* rax = the sign bits of a vector register */
+/* Emits rax = the sign bits of a vector register. */
 static void emit_sign_bits(struct as_clone_part *part, const struct as_amount *it)
 {
     const uint8_t rex = (uint8_t)(it->reg >> 3), low = (uint8_t)(0xc0 | (it->reg & 7));
@@ -94,7 +94,7 @@ static void emit_lane_count(struct as_clone_part *part, const struct as_amount *
     emit_relocated_word(part, AS_PATCH_TO_COUNTER, counter);
 }
 
-/* With addresses of 32 bits it is ecx that counts. */
+/* Returns true for 32-bit addresses: ecx is the count then. */
 static bool is_narrow(const uint8_t *bytes, unsigned n)
 {
     for (unsigned i = 0; i + 1 < n; i++)
@@ -108,7 +108,8 @@ int as_clone_probe(struct as_clone_assembly *a, uint32_t block, const struct ass
 {
     const struct as_amount it = as_amount_of(insn);
     const uint32_t number = (uint32_t)(insn - a->p->code.insn);
-    uint64_t counter = a->clone->maker->counter.n - 1; /* behind: that of before */
+    /* After the instruction: the counter made before it. */
+    uint64_t counter = a->clone->maker->counter.n - 1;
     if (!a->clone->measured || a->clone->maker->wish.mode != AS_PATCH_COUNT ||
         it.kind == AS_AMOUNT_FIXED || it.kind == AS_AMOUNT_UNKNOWN || (behind && !it.ends_early))
         return 0;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Slices of the iterations of a loop: by a register to which each iteration adds a constant, the
- * loop is left at its header when it has a value that a word of the thread says. All is as where it
- * is entered there, so that what has run a slice as a variant can go on as the program has it.
+ * Cuts a loop into slices of iterations. The slice register changes by a constant per iteration. At
+ * the header, the clone leaves the loop if the register equals a limit of the thread. The state is
+ * that of a loop entry, so after a slice as a variant the program's code can continue.
  */
 #include "patch/clone.h"
 
 enum { JUMP_IF_EQUAL = 4, STACK = 4 };
 
-/* One whose writer the branches depend on anyway, if there is one: it stays in all variants. */
+/* Chooses the register with the latest writer among those that step once per iteration. The
+ * branches often depend on this writer anyway, so it remains in all variants. */
 struct as_patch_slice as_patch_slice_find(const struct as_patch_area *area)
 {
     struct as_patch_slice best = {.reg = AS_PATCH_NONE, .insn = ASSAY_NONE};
@@ -24,7 +25,7 @@ struct as_patch_slice as_patch_slice_find(const struct as_patch_area *area)
     return best;
 }
 
-/* cmp reg,fs:[limit] */
+/* Emits cmp reg,fs:[limit]. */
 static struct as_clone_part *emit_limit_compare(struct as_clone_assembly *a, uint64_t address)
 {
     const struct as_patch_slice *slice = &a->clone->slice;

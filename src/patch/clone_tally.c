@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counters of innermost loops stand in registers while the loop runs: `lea` counts, a way out adds
- * to memory. A handler that runs the same loop has registers of its own. Registers are such as the
- * loop does not name: that nobody needs there, or, where the loop does not name the stack pointer
- * either, whose value waits on the stack. What an instance counted is lost when it never ends.
+ * Keeps counters of innermost loops in registers while the loop runs: `lea` counts, and exits add
+ * to memory. A handler that runs the same loop has its own registers. The registers are those that
+ * the loop does not name. Either they are dead, or their value is saved on the stack. A loop that
+ * names the stack pointer uses dead ones only. The counts of an instance that never ends are lost.
  */
 #include "patch/clone.h"
 
 enum {
-    /* rcx, rdx, rsi, rdi, r8, r9, r11: unwinders ask for none of them. Nor for rax, but flags wait
-     * there while what was counted is added. */
+    /* Bits of rcx, rdx, rsi, rdi, r8, r9 and r11: unwinders need none of them. rax is left out,
+     * because it holds the flags while the counts are added. */
     VOLATILE = 1 << 1 | 1 << 2 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 11
 };
 
-/* ---- Which loops ----------------------------------------------------------------------------- */
+/* ---- Choice of loops
+ * -------------------------------------------------------------------------- */
 
 static uint32_t general_of(struct assay_regset set)
 {
     return (uint32_t)(set.word[0] & 0xffff);
 }
 
-/* Control goes on behind the instruction or where it says, and nobody else sees registers. */
+/* Returns true if control continues after the instruction or at its direct target, and no other
+ * code sees the registers. */
 static bool stays_inside(const struct assay_insn *insn)
 {
     uint64_t target;
@@ -39,7 +41,8 @@ static bool stays_inside(const struct assay_insn *insn)
     }
 }
 
-/* Adds the registers that `block` names to *used; false: it cannot be counted so. */
+/* Adds the registers that `block` names to *used. Returns false if the loop cannot have counters in
+ * registers. */
 static bool note_block(const struct assay_program *p, const struct assay_block *b, uint32_t *used)
 {
     if (b->bits & (ASSAY_BLOCK_LANDING | ASSAY_BLOCK_UNRESOLVED | ASSAY_BLOCK_NORETURN))
@@ -62,7 +65,8 @@ static bool has_place(const struct as_patch_area *area, const struct assay_block
     return false;
 }
 
-/* Whether control comes into `loop` at its header alone, and what registers it names. */
+/* Returns true if control enters `loop` only at its header. Sets *used to the registers that the
+ * loop names. */
 static bool can_tally(const struct as_patch_area *area, uint32_t loop, uint32_t *used)
 {
     const struct assay_program *p = area->code->program;
@@ -84,7 +88,7 @@ static bool can_tally(const struct as_patch_area *area, uint32_t loop, uint32_t 
     return true;
 }
 
-/* Gives counted blocks of the loop registers of `regs`, while there are some. */
+/* Assigns registers of `regs` to counted blocks of the loop, as far as possible. */
 static void assign(const struct as_clone_assembly *a, uint32_t regs, struct as_clone_tally *t)
 {
     const struct as_patch_area *area = a->clone->area;
@@ -113,26 +117,26 @@ static bool is_needed(const struct as_clone_assembly *a, const struct as_clone_t
     return t->n < n;
 }
 
-/* Registers that wait come first in the table. */
+/* Chooses registers for the counters. Registers with a saved value come first in the table. */
 static void choose_registers(const struct as_clone_assembly *a, uint32_t used,
                              struct as_clone_tally *t)
 {
     const struct as_patch_code *code = a->clone->area->code;
-    const uint32_t unnamed = ~used & 0xfffe & ~(uint32_t)AS_LIVE_STACK; /* and not rax */
+    const uint32_t unnamed = ~used & 0xfffe & ~(uint32_t)AS_LIVE_STACK; /* without rax */
     const uint32_t dead = unnamed & ~as_live_at(code, a->p->loop[t->loop].header);
     struct as_clone_tally free = *t;
     assign(a, dead, &free);
     if (is_needed(a, &free) && !(used & AS_LIVE_STACK)) {
         assign(a, unnamed & VOLATILE & ~dead, t);
-        if (t->n > AS_CLONE_FIXES_MOST - free.n) /* those that are free cost less */
+        if (t->n > AS_CLONE_FIXES_MOST - free.n) /* free registers cost less */
             t->n = (uint8_t)(AS_CLONE_FIXES_MOST - free.n);
         t->pushed = t->n;
     }
     assign(a, dead, t);
 }
 
-/* A loop that is not a walk has many records: their cursor stands in a register, too. r12 and rsp
- * would need other instructions. */
+/* Chooses a register for the cursor of address records. Only a loop that is not a walk has many
+ * records. r12 and rsp would need other encodings. */
 static void choose_cursor(const struct as_clone_assembly *a, uint32_t used,
                           struct as_clone_tally *t)
 {
@@ -180,7 +184,8 @@ unsigned as_clone_tally_of(const struct as_clone_assembly *a, uint32_t k)
     return AS_PATCH_NONE;
 }
 
-/* ---- Ways in and out ------------------------------------------------------------------------- */
+/* ---- Entries and exits
+ * ------------------------------------------------------------------------ */
 
 static unsigned depth_of(const struct as_clone_tally *t)
 {
@@ -210,7 +215,7 @@ static int move_stack(struct as_clone_assembly *a, uint64_t address, bool down)
     return 0;
 }
 
-/* push, pop: 0x50, 0x58 */
+/* Adds a push (0x50) or pop (0x58). */
 static int move_register(struct as_clone_assembly *a, uint64_t address, unsigned reg,
                          unsigned opcode)
 {
@@ -224,7 +229,8 @@ static int move_register(struct as_clone_assembly *a, uint64_t address, unsigned
     return 0;
 }
 
-/* Who is killed in the loop leaves what it counted there in registers: that is to be seen. */
+/* Marks the loop as running or not. A thread that is killed in the loop leaves its counts in
+ * registers; the mark shows this. */
 static int mark_open(struct as_clone_assembly *a, const struct as_clone_tally *t, uint64_t address,
                      bool open)
 {
@@ -294,8 +300,9 @@ int as_clone_tally_cross(struct as_clone_assembly *a, uint32_t from, uint32_t to
     return entered ? enter_loop(a, entered, address) : 0;
 }
 
-/* The header's own piece is where iterations go on. The way in lies where the header does, modulo a
- * line, for the clone is put by it. */
+/* Adds the entry at the header of a tally's loop. The header's own part is the start of further
+ * iterations. The entry has the header's address modulo a cache line, because clones are aligned by
+ * it. */
 static int add_entry(struct as_clone_assembly *a, struct as_clone_tally *t, uint32_t k)
 {
     const uint64_t address = a->p->block[a->p->loop[t->loop].header].start;

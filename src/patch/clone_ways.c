@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ways of control in a clone, out of it and into it: what loops are left and entered there, and an
- * island for each that does not simply lead to a block of the clone.
+ * Finds the ways of control inside, out of and into a clone. Each way has the loops that control
+ * leaves and enters on it. A way that does not simply lead to a block of the clone gets an island.
  */
 #include "patch/clone.h"
 
@@ -35,7 +35,7 @@ static bool is_block_of_loop(const struct as_clone_assembly *a, uint32_t loop, u
     return block != ASSAY_NONE && as_patch_holds(a->p, loop, block);
 }
 
-/* What is not known is live. */
+/* A target that is unknown counts as if everything is live. */
 uint32_t as_clone_live(const struct as_clone_assembly *a, uint64_t target)
 {
     const struct as_patch_code *code = a->clone->area->code;
@@ -46,8 +46,8 @@ uint32_t as_clone_live(const struct as_clone_assembly *a, uint64_t target)
                : AS_LIVE_ALL;
 }
 
-/* What happens between blocks `from` and `to` (ASSAY_NONE: outside): inner loops are left first,
- * then outer ones, then outer ones are entered, then inner ones. */
+/* Adds the events between blocks `from` and `to`; ASSAY_NONE means outside. Inner loops are left
+ * before outer ones. Then outer loops are entered before inner ones. */
 static int add_events(struct as_clone_assembly *a, uint32_t from, uint32_t to, uint64_t target,
                       struct as_patch_edge *edge)
 {
@@ -79,7 +79,6 @@ bool as_clone_is_timed(const struct as_clone_assembly *a)
     return a->clone->measured && mode != AS_PATCH_COUNT && mode != AS_PATCH_PROBE;
 }
 
-/* The label for a branch of block `from` (ASSAY_NONE: outside), at `address`, to `target`. */
 int as_clone_find_way(struct as_clone_assembly *a, uint32_t from, uint64_t address, uint64_t target,
                       uint32_t *label)
 {
@@ -116,7 +115,8 @@ int as_clone_find_way_again(struct as_clone_assembly *a, uint32_t block, uint32_
 
 /* ---- Into the clone ----------------------------------------------------------------------- */
 
-/* Whether from blocks `x` and `y` (ASSAY_NONE: outside) to `to` the same is left and entered. */
+/* Returns true if control from `x` and `y` to any block leaves and enters the same loops.
+ * ASSAY_NONE means outside. */
 static bool are_alike(const struct as_clone_assembly *a, uint32_t x, uint32_t y)
 {
     for (uint32_t i = 0; i < a->clone->inners; i++)
@@ -126,8 +126,8 @@ static bool are_alike(const struct as_clone_assembly *a, uint32_t x, uint32_t y)
     return true;
 }
 
-/* Whether calls return to block `b`, and exceptions land there, from where nothing else is left or
- * entered than from `from`. */
+/* Returns true if block `b` is as a target of calls and exceptions: their origins leave and enter
+ * the same loops as control from `from`. */
 static bool comes_back_alike(const struct as_clone_assembly *a, const struct assay_block *b,
                              uint32_t from)
 {
@@ -140,8 +140,8 @@ static bool comes_back_alike(const struct as_clone_assembly *a, const struct ass
     return true;
 }
 
-/* Where control comes from to a place: `*from`, a block, ASSAY_NONE: outside. What is measured
- * there can be no other for other ways. */
+/* Sets `*from` to the block from which control comes to an entry; ASSAY_NONE means outside. Sets
+ * the refusal if another way to the entry needs another measurement. */
 static void find_origin(struct as_clone_assembly *a, const struct as_patch_place *place,
                         uint32_t *from)
 {
@@ -163,8 +163,8 @@ static void find_origin(struct as_clone_assembly *a, const struct as_patch_place
         a->refusal = AS_PATCH_REFUSED_DOUBTFUL;
 }
 
-/* Ways into `label`, a place each: where something is measured there, to an island. The agent
- * itself begins the instance of a region that is a loop at its header. */
+/* Sets the label of each entry: an island if something is measured there. The agent itself starts
+ * the instance of a region that is a loop at its header. */
 int as_clone_entries(struct as_clone_assembly *a, uint32_t *label)
 {
     const struct as_patch_area *area = a->clone->area;
@@ -181,7 +181,6 @@ int as_clone_entries(struct as_clone_assembly *a, uint32_t *label)
     return 0;
 }
 
-/* A jump table that leads out of the area is followed by nobody: no loop may be left there. */
 bool as_clone_has_table_out(const struct as_clone_assembly *a, uint32_t block)
 {
     const struct assay_block *b = &a->p->block[block];
@@ -193,7 +192,6 @@ bool as_clone_has_table_out(const struct as_clone_assembly *a, uint32_t block)
     return false;
 }
 
-/* Where in the clone each place leads. */
 void as_clone_offsets(struct as_clone_assembly *a, uint32_t *at)
 {
     const struct as_patch_area *area = a->clone->area;
@@ -208,7 +206,7 @@ void as_clone_offsets(struct as_clone_assembly *a, uint32_t *at)
 
 /* ---- Islands --------------------------------------------------------------------------------- */
 
-/* What lies on a way, then a jump. */
+/* Adds the code of a way, then its jump. */
 static int add_island(struct as_clone_assembly *a, struct as_clone_way *way)
 {
     const uint32_t to = way->to == ASSAY_NONE ? ASSAY_NONE : a->clone->area->block[way->to];
@@ -235,8 +233,8 @@ static int add_island(struct as_clone_assembly *a, struct as_clone_way *way)
     return 0;
 }
 
-/* A jump that leads to an island which is a jump alone leads where that does: a way out that runs
- * off the end of a loop, as most do, is one jump instead of two. */
+/* Lets a jump to an island that is only a jump lead to its target directly. Most loops fall through
+ * at their end, so one jump replaces two. */
 static void lead_past_islands(struct as_clone_assembly *a)
 {
     as_vec_foreach (&a->part, part) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Iterations of a loop that make no call: its blocks on cycles through the header without one. A
- * variant cannot make a call, but what calls seldom (an error, a list that grows) need not keep the
- * rest of the loop from varying: the other blocks become ways out of it. The program's code is run
- * there, up to the header, whose jump leads to another instance; so that code must stay as it is
- * but for the header's own block.
+ * Finds the iterations of a loop that make no call: the blocks on cycles through the header without
+ * a call. A variant cannot make a call. Calls that are rare (an error, a list that grows) need not
+ * prevent variants of the rest of the loop. So the other blocks become exits. The program's code
+ * runs there up to the header, where the jump leads to another instance. So this code must remain
+ * unchanged except for the header's own block.
  */
 #include "patch/internal.h"
 
@@ -29,7 +29,8 @@ static uint32_t area_number(const struct as_patch_area *area, uint32_t block)
     return k != ASSAY_NONE && area->block[k] == block ? k : ASSAY_NONE;
 }
 
-/* Marks with `bit` what is reached from the header, or it from, without a hard block. */
+/* Marks with `bit` the blocks that the header reaches without a hard block. For COLD_BACK it marks
+ * the blocks that reach the header. */
 static void spread_marks(const struct as_patch_area *area, uint8_t *state, uint32_t *stack,
                          uint8_t bit)
 {
@@ -50,7 +51,8 @@ static void spread_marks(const struct as_patch_area *area, uint8_t *state, uint3
     }
 }
 
-/* The area's blocks that stay; false: all of them, or not the header. */
+/* Reduces the area to the blocks on cycles without a hard block. Returns false if all blocks
+ * remain, or if the header does not. */
 static bool choose_blocks(struct as_patch_area *area, uint8_t *state, uint32_t *stack)
 {
     const struct assay_program *p = area->code->program;

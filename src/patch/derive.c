@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which blocks of an area are counted, and how the counts of the others follow: as often as control
- * comes to blocks it goes on from them (Knuth and Stevenson, "Optimal measurement points for
- * program frequency counts", BIT 13, 1973). Ways that share an end make a class; a block is an edge
- * from the class of the ways to it to that of the ways from it. Blocks of a spanning tree follow
- * from the others. Calls may not come back, or twice: a block with one leads outside, too, in any
- * number.
+ * Chooses the blocks of an area that are counted, and derives the counts of the others. Control
+ * enters a block as often as it leaves it. Source: Knuth and Stevenson, "Optimal measurement points
+ * for program frequency counts", BIT 13, 1973.
+ *
+ * Edges with a common end form a class. A block connects the class of its incoming edges to that of
+ * its outgoing edges. Counts of blocks in a spanning tree follow from the others. Calls may never
+ * return, or return twice. So a block with a call also has an edge to the outside with any count.
  */
 #include "patch/internal.h"
 
 #include "base/alloc.h"
 #include "base/sort.h"
 
-enum { TERMS_MOST = 64 }; /* a block, in the mean */
+enum { TERMS_MOST = 64 }; /* mean number of terms per block */
 
 struct graph {
     const struct as_patch_area *area;
-    uint32_t n;      /* blocks; number n is what is outside */
-    uint32_t *class; /* per block and side, 2 block and 1 more: representative of the ways there */
-    uint32_t *up;    /* per class: the block of the tree that leads towards its root */
+    uint32_t n; /* number of blocks; node n is the outside */
+    /* Per block and side (2 * block, and 1 more for outgoing edges): representative of
+     * the class. */
+    uint32_t *class;
+    uint32_t *up;    /* per class: block of the tree towards its root */
     uint32_t *depth; /* per class */
     bool *in_tree;   /* per block */
 };
 
-/* ---- Classes of ways ------------------------------------------------------------------------- */
+/* ---- Classes of edges ------------------------------------------------------------------------ */
 
 static uint32_t find_class(struct graph *g, uint32_t side)
 {
@@ -47,7 +50,7 @@ static void add_way(struct graph *g, uint32_t from, uint32_t to)
     g->class[ways_from(g, from)] = ways_to(g, to);
 }
 
-/* Control may go elsewhere than along the edges, or come from elsewhere. */
+/* Returns true if control may leave the block or enter after it other than along its edges. */
 static bool may_leave(const struct assay_program *p, const struct assay_block *b)
 {
     if (b->succs == 0 || b->bits & (ASSAY_BLOCK_RETURN | ASSAY_BLOCK_TAILCALL |
@@ -80,7 +83,8 @@ static void add_ways(struct graph *g)
 
 /* ---- The tree -------------------------------------------------------------------------------- */
 
-/* Of inner loops first; where ways meet before where they part. */
+/* Returns the weight of a block for the tree: blocks of inner loops first. Then come blocks with
+ * several predecessors, then blocks with live flags. */
 static uint32_t weight_of(const struct graph *g, uint32_t k)
 {
     const struct assay_program *p = g->area->code->program;
@@ -90,7 +94,8 @@ static uint32_t weight_of(const struct graph *g, uint32_t k)
     return 4 * depth + 2 * (b->preds > 1) + keeps_flags;
 }
 
-/* Puts a block into the tree unless its ends are joined already. `tree` has classes of its own. */
+/* Adds a block to the tree unless the tree already connects its ends. `tree` is a union-find over
+ * the classes. */
 static void try_block(struct graph *g, uint32_t *tree, uint32_t block)
 {
     uint32_t a = ways_to(g, block), b = ways_from(g, block);
@@ -122,8 +127,8 @@ static int grow_tree(struct graph *g)
     return rc;
 }
 
-/* Hangs what is reached from class `root` along blocks of the tree below it. `stack` has room for
- * all classes; `first` and `next` list the blocks of each. */
+/* Sets the depth of all classes that blocks of the tree connect to class `root`. `stack` has the
+ * capacity for all classes. `first` and `next` list the blocks of each class. */
 static void hang_below(struct graph *g, uint32_t root, uint32_t *stack, const uint32_t *first,
                        const uint32_t *next)
 {
@@ -170,12 +175,13 @@ static int root_tree(struct graph *g)
 static int add_term(const struct graph *g, struct as_patch_counted *out, uint32_t to, uint32_t from,
                     int32_t times)
 {
-    if (to == g->n) /* nobody asks how often the area is entered */
+    if (to == g->n) /* the count of entries into the area is not used */
         return 0;
     return as_vec_push(&out->term, (struct as_patch_term){to, from, times, 0});
 }
 
-/* Control that runs `block` runs the tree's blocks that close a circle with it, too. */
+/* Adds the terms of a counted block: each run of `block` also counts for the blocks of the tree
+ * that close a cycle with it. */
 static int add_circle(struct graph *g, uint32_t block, struct as_patch_counted *out)
 {
     uint32_t end = ways_from(g, block), begin = ways_to(g, block);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How often the header of a loop ran, from two values of one register: an induction register that
- * is changed once in each iteration, by a constant, and nowhere else; or one that nobody uses, in
- * which the clone counts.
+ * Finds how often the header of a loop ran from two values of one register. This is either an
+ * induction register, which changes once per iteration by a constant. Or it is an unused register
+ * in which the clone counts.
  */
 #include "patch/internal.h"
 
 #include <string.h>
 
-/* What a function called in a loop may overwrite. */
+/* Registers that a called function may overwrite. */
 #define CALL_DESTROYS 0x0fc7u
 
 bool as_patch_holds(const struct assay_program *p, uint32_t loop, uint32_t block)
@@ -32,7 +32,7 @@ static uint32_t general(struct assay_regset set)
 }
 
 struct writes {
-    uint8_t n[16]; /* saturated at 2 */
+    uint8_t n[16]; /* number of writes, saturated at 2 */
     uint32_t insn[16], block[16];
 };
 
@@ -65,7 +65,6 @@ static void find_writes(const struct assay_program *p, const uint32_t *block, ui
     }
 }
 
-/* The constant that `insn` adds to register `reg`; 0: it does something else. */
 int64_t as_patch_step_of(const struct assay_insn *insn, unsigned reg, uint8_t *width_b)
 {
     const struct assay_form *form = as_form_of(insn);
@@ -87,7 +86,6 @@ int64_t as_patch_step_of(const struct assay_insn *insn, unsigned reg, uint8_t *w
     return strcmp(form->mnemonic, "sub") == 0 ? -(int64_t)insn->imm : 0;
 }
 
-/* `area`: of the iterations that it has of the loop; or NULL. */
 bool as_patch_in_every_iteration(const struct assay_program *p, uint32_t loop,
                                  const struct as_patch_area *area, uint32_t block)
 {
@@ -103,7 +101,7 @@ bool as_patch_in_every_iteration(const struct assay_program *p, uint32_t loop,
     return true;
 }
 
-/* Whether control gets from block `a` to `b` in the same iteration. */
+/* Returns true if control reaches block `b` from `a` in the same iteration. */
 static bool reaches(const struct assay_program *p, uint32_t loop, uint32_t a, uint32_t b,
                     uint8_t *seen, uint32_t *stack)
 {
@@ -140,7 +138,7 @@ int as_patch_induction_add(const struct assay_program *p, uint32_t loop,
     return may ? -1 : 1;
 }
 
-/* Every exit is a known number of steps away from the header. */
+/* Returns true if the number of steps at every exit is known relative to the header. */
 static bool tells_all_exits(const struct assay_program *p, uint32_t loop,
                             const struct as_patch_induction *it)
 {
@@ -176,8 +174,8 @@ struct as_patch_induction as_patch_induction_find(const struct assay_program *p,
     return it;
 }
 
-/* The 8-byte register that `insn` adds to `reg`, so many times; AS_PATCH_NONE: it does something
- * else. */
+/* Returns the 8-byte register that `insn` adds to `reg`, and sets `times` to its factor. Returns
+ * AS_PATCH_NONE for other instructions. */
 static uint8_t added_register(const struct assay_insn *insn, unsigned reg, uint8_t *times)
 {
     const struct assay_form *form = as_form_of(insn);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of this room share while a plan is made: the code of one region (an outermost loop
- * of those asked for), liveness in its body, and the clone under construction.
+ * Declares what the files of this room share while they make a plan: the code of one module,
+ * liveness in a body, regions, and the clone under construction.
  */
 #ifndef AS_PATCH_INTERNAL_H
 #define AS_PATCH_INTERNAL_H
@@ -13,7 +13,8 @@
 #include "patch/lane_count.h"
 #include "patch/patch.h"
 
-/* General registers by their number, then the status flags from bit AS_LIVE_FLAGS on. */
+/* Bits of live sets: general registers by number, then the status flags from bit
+ * AS_LIVE_FLAGS on. */
 enum {
     AS_LIVE_FLAGS = 16,
     AS_LIVE_CARRY = 1 << AS_LIVE_FLAGS,
@@ -24,19 +25,22 @@ enum {
     AS_LIVE_ALL = 0xffff | AS_LIVE_STATUS
 };
 
-/* What one module's loops are planned with. */
+/* The code of one module for which loops are planned. */
 struct as_patch_code {
     const struct assay_program *program;
     const bool *wanted;
-    bool bare;                            /* whole bodies, with no loop measured by itself */
-    bool counts;                          /* how often blocks run, parts of them behind calls too */
+    /* Regions are whole bodies; no loop is measured separately. */
+    bool bare;
+    /* COUNT: blocks are counted, also their parts after calls. */
+    bool counts;
     const struct as_patch_points *points; /* PROBE; else NULL */
-    bool varies;                          /* what makes calls is left out of loops: cold_split.c */
-    bool nests;                           /* so: loops before those in them */
-    uint32_t *by_start;                   /* blocks of the program by address */
-    uint32_t live_body;                   /* body that `live` is of, or ASSAY_NONE */
-    uint32_t *live;                       /* per block of that body: what is live at its start */
-    uint32_t live_end;                    /* and at its returns */
+    /* VARY: blocks with calls are left out of loops (cold_split.c). */
+    bool varies;
+    bool nests;         /* VARY: outer loops are planned before inner ones */
+    uint32_t *by_start; /* blocks of the program, sorted by address */
+    uint32_t live_body; /* body that `live` describes, or ASSAY_NONE */
+    uint32_t *live;     /* per block of this body: live set at its start */
+    uint32_t live_end;  /* live set at its returns */
     size_t live_room;
 };
 
@@ -45,19 +49,20 @@ static inline bool as_patch_is_wanted(const struct as_patch_code *code, uint32_t
     return !code->wanted || code->wanted[loop];
 }
 
-/* What is live at the start of each block of `body` (code->live, by block less first_block). What
- * is not known is live. 0 or ASSAY_ERR_NOMEM. */
+/* Finds the live set at the start of each block of `body` (code->live, by block minus first_block).
+ * Unknown registers and flags count as live. Returns 0 or ASSAY_ERR_NOMEM. */
 int as_live_find(struct as_patch_code *code, uint32_t body);
-/* What is live before instruction `insn` (of the program) of `block`, of that body. */
+/* Returns the live set before instruction `insn` of the program in `block`. as_live_find was called
+ * for its body. */
 uint32_t as_live_before(const struct as_patch_code *code, uint32_t block, uint32_t insn);
-/* Of a block of that body. */
+/* Returns the live set at the start of a block. as_live_find was called for its body. */
 static inline uint32_t as_live_at(const struct as_patch_code *code, uint32_t block)
 {
     const struct assay_program *p = code->program;
     return code->live[block - p->body[p->block[block].body].first_block];
 }
 
-/* What is free where `live` is live, as the plan says it. */
+/* Returns the free registers and flags of a live set, as bits of as_patch_free. */
 static inline uint32_t as_live_free(uint32_t live)
 {
     return (~live & 0xffff & ~(uint32_t)AS_LIVE_STACK) |
@@ -68,13 +73,13 @@ static inline uint32_t as_live_free(uint32_t live)
 
 enum { AS_SITES_MOST = 4096, AS_REGION_BLOCKS_MOST = 20000 };
 
-/* A place of the original code that leads into the clone: the header, and where control arrives
- * from elsewhere. */
+/* An entry: an address of the original code where control enters the clone. The first is the
+ * header. */
 struct as_patch_place {
     uint64_t address;
-    uint8_t why;  /* as_patch_refusal that says what it is when there is no room for it */
-    uint8_t ways; /* as_patch_way: how control comes there */
-    int32_t hop;  /* as of a site of the plan */
+    uint8_t why;  /* as_patch_refusal if there is no space for its jump */
+    uint8_t ways; /* as_patch_way: how control arrives */
+    int32_t hop;  /* as in as_patch_site */
 };
 enum as_patch_way {
     AS_PATCH_WAY_ENTERS = 1 << 0,  /* from outside */
@@ -85,40 +90,42 @@ enum as_patch_way {
 struct as_patch_area {
     struct as_patch_code *code;
     uint32_t body;
-    uint32_t loop;         /* outermost; ASSAY_NONE: the whole body */
-    uint32_t header;       /* block that it is entered at */
-    const uint32_t *block; /* by address */
+    uint32_t loop;         /* outermost loop; ASSAY_NONE: the whole body */
+    uint32_t header;       /* block at which control enters */
+    const uint32_t *block; /* sorted by address */
     uint32_t blocks;
-    uint32_t *own;  /* of a body, and of what is cooled: where `block` is */
-    bool is_cooled; /* a part of the loop's blocks: others run as the program has them */
+    uint32_t *own;  /* memory of `block` for bodies and cooled loops; else NULL */
+    bool is_cooled; /* only some blocks of the loop; the others run as the program's code */
     AS_VEC(struct as_patch_place) place; /* the first is the header */
-    bool bare;                           /* no loop in it is measured by itself */
+    bool bare;                           /* no loop is measured separately */
 };
 
-/* Whether `loop` can be a clone: fills `out` (as_patch_area_fini); refusal or 0 into *refusal. 0 or
- * ASSAY_ERR_NOMEM. */
+/* Decides whether `loop` can be a clone and fills `out`; the caller calls as_patch_area_fini. Sets
+ * *refusal to the reason, or 0. Returns 0 or ASSAY_ERR_NOMEM. */
 int as_patch_area_make(struct as_patch_code *code, uint32_t loop, struct as_patch_area *out,
                        unsigned *refusal);
-/* The same of all code of `body` that is reached: from its entry on. */
+/* Does the same for all reached code of `body`. */
 int as_patch_area_make_body(struct as_patch_code *code, uint32_t body, struct as_patch_area *out,
                             unsigned *refusal);
 void as_patch_area_fini(struct as_patch_area *area);
-/* Leaves what makes calls, and what leads there alone, out of the area of a loop, where iterations
- * without are possible; before its places are found. 0 or ASSAY_ERR_NOMEM. */
+/* Removes blocks with calls, and blocks that only lead to them, from the area of a loop. The area
+ * does not change if no iteration is free of calls. The call precedes the search for entries.
+ * Returns 0 or ASSAY_ERR_NOMEM. */
 int as_patch_area_cool(struct as_patch_area *area);
-/* Whether the code of the loop can run though the header has its jump. */
+/* Returns true if the program's code of the loop can still run when the header has its jump. */
 bool as_patch_area_leaves_code(const struct as_patch_area *area);
-/* Puts the places behind the first in order, and says how jumps fit there; the refusal, or 0. */
+/* Sorts the entries after the first and finds the space for their jumps. Returns
+ * the refusal, or 0. */
 unsigned as_patch_room_find(struct as_patch_area *area);
 
-/* Whether `block` belongs to `loop`, itself or in a loop of it. */
+/* Returns true if `block` belongs to `loop` or to one of its inner loops. */
 bool as_patch_holds(const struct assay_program *p, uint32_t loop, uint32_t block);
-/* Whether control comes from outside to the code at `address`: a place. */
+/* Returns true if control comes from outside to the code at `address`. */
 bool as_patch_area_enters(const struct as_patch_area *area, uint64_t address);
 bool as_patch_area_holds(const struct as_patch_area *area, uint32_t block);
-/* Block of the area that starts at `address`: its number in `block`, or ASSAY_NONE. */
+/* Returns the index in `block` of the block that starts at `address`, or ASSAY_NONE. */
 uint32_t as_patch_area_find(const struct as_patch_area *area, uint64_t address);
-/* Block of the program that starts at or covers `address`, or ASSAY_NONE. */
+/* Returns the block of the program that starts at or covers `address`, or ASSAY_NONE. */
 uint32_t as_patch_block_at(const struct as_patch_code *code, uint64_t address);
 
 /* ---- Trips ---------------------------------------------------------------------------------- */
@@ -130,78 +137,85 @@ struct as_patch_induction {
     uint32_t block;
 };
 
-/* The register that tells how often the header of `loop` ran: written once in an iteration, by a
- * constant. */
+/* Returns the register that shows how often the header of `loop` ran: one instruction adds a
+ * constant to it per iteration. `reg` is AS_PATCH_NONE if there is none. */
 struct as_patch_induction as_patch_induction_find(const struct assay_program *p, uint32_t loop);
-/* An exit from block `from`: 0 or 1 more than the steps, or -1 when that depends. */
+/* Returns the difference between runs of the header and steps for an exit from block `from`: 0 or
+ * 1. Returns -1 if it varies. */
 int as_patch_induction_add(const struct assay_program *p, uint32_t loop,
                            const struct as_patch_induction *it, uint32_t from);
-/* Whether control comes into `loop` elsewhere than at its header, too. */
+/* Returns true if control also enters `loop` at another block than its header. */
 bool as_patch_has_entries(const struct assay_program *p, uint32_t loop);
-/* A register that is free all through `loop`, none of `taken`; or AS_PATCH_NONE. 0 or NOMEM. */
+/* Sets `reg` to a register that is free in the whole `loop` and not in `taken`, or to
+ * AS_PATCH_NONE. Returns 0 or ASSAY_ERR_NOMEM. */
 int as_patch_tally_find(struct as_patch_code *code, uint32_t loop, uint32_t taken, uint8_t *reg);
 
-/* What an iteration adds to a general register: 0 where nothing writes it. */
+/* Change of a general register per iteration; `by` is 0 if nothing writes it. */
 struct as_patch_step {
-    bool is_known; /* and the register is 8 bytes wide there */
+    bool is_known; /* `by` is known, and the register has 8 bytes */
     uint8_t width_b;
-    uint8_t by_reg; /* not known: `times` what this register has, which the loop does not write */
+    /* If unknown: a register that the loop does not write and that is added `times`
+     * per iteration. */
+    uint8_t by_reg;
     uint8_t times;
     int64_t by;
-    uint32_t insn; /* that does it; ASSAY_NONE: none */
+    uint32_t insn; /* instruction of the change; ASSAY_NONE: none */
 };
 void as_patch_steps_find(const struct as_patch_area *area, struct as_patch_step out[16]);
-/* The same of `blocks` of a loop; `area`: of the iterations that it has of the loop, or NULL. */
+/* Does the same for `blocks` of a loop. `area` limits the iterations to those that it contains; it
+ * may be NULL. */
 void as_patch_steps_of(const struct as_patch_code *code, const struct as_patch_area *area,
                        uint32_t loop, const uint32_t *block, uint32_t blocks,
                        struct as_patch_step out[16]);
-/* Returns true if control comes to block `b` through `a` alone. */
+/* Returns true if every path to block `b` passes block `a`. */
 bool as_patch_dominates(const struct assay_program *p, uint32_t a, uint32_t b);
-/* Returns true if `block` runs once in each iteration of `loop` but the last. `area`: of the
- * iterations that it has of the loop, or NULL. */
+/* Returns true if `block` runs exactly once in each iteration of `loop` except the last. `area`
+ * limits the iterations to those that it contains; it may be NULL. */
 bool as_patch_in_every_iteration(const struct assay_program *p, uint32_t loop,
                                  const struct as_patch_area *area, uint32_t block);
-/* The constant that `insn` adds to general register `reg`, of width *width_b; 0: it does something
- * else. */
+/* Returns the constant that `insn` adds to general register `reg`, and sets *width_b to the
+ * register's bytes. Returns 0 for other instructions. */
 int64_t as_patch_step_of(const struct assay_insn *insn, unsigned reg, uint8_t *width_b);
 
-/* The register by which a loop is left at its header after so many iterations. */
+/* Register that ends a slice: the loop is left at its header after a number of iterations. */
 struct as_patch_slice {
     uint8_t reg; /* or AS_PATCH_NONE */
     uint8_t width_b;
-    uint32_t insn; /* that writes it, once in each iteration */
+    uint32_t insn; /* instruction that writes it once per iteration */
     int64_t step;
 };
-/* Of a loop whose flags nobody needs at the header; as_live_find went before. */
+/* Finds the register. The status flags must be dead at the header. The caller has called
+ * as_live_find. */
 struct as_patch_slice as_patch_slice_find(const struct as_patch_area *area);
 
 /* ---- Counts --------------------------------------------------------------------------------- */
 
-/* Blocks of an area, by their numbers in it. */
+/* Counted blocks of an area, by their numbers in it. */
 struct as_patch_counted {
-    bool *is;                          /* counted where it runs */
-    AS_VEC(struct as_patch_term) term; /* for the others */
+    bool *is;                          /* the block has its own counter */
+    AS_VEC(struct as_patch_term) term; /* derive the counts of the others */
 };
-/* as_patch_counted_fini in any case. 0 or ASSAY_ERR_NOMEM. */
+/* Chooses the counted blocks. Returns 0 or ASSAY_ERR_NOMEM; the caller calls as_patch_counted_fini
+ * in both cases. */
 int as_patch_counted_find(const struct as_patch_area *area, struct as_patch_counted *out);
 void as_patch_counted_fini(struct as_patch_counted *counted);
 
 /* ---- Clones --------------------------------------------------------------------------------- */
 
-/* An exit of loop number `loop` of the plan, before those of one loop are put together. */
+/* An exit of loop number `loop` of the plan, before the exits of each loop are grouped. */
 struct as_patch_pending {
     uint32_t loop;
     struct as_patch_exit exit;
 };
 
-/* Tables of the plan as they grow. */
+/* Growing tables of the plan. */
 struct as_patch_maker {
     struct as_patch_wish wish;
     AS_VEC(struct as_patch_module) module;
     AS_VEC(struct as_patch_region) region;
     AS_VEC(struct as_patch_loop) loop;
     AS_VEC(struct as_patch_exit) exit;
-    AS_VEC(struct as_patch_pending) pending; /* of the region at hand */
+    AS_VEC(struct as_patch_pending) pending; /* exits of the current region */
     AS_VEC(struct as_patch_edge) edge;
     AS_VEC(struct as_patch_event) event;
     AS_VEC(struct as_patch_site) site;
@@ -213,18 +227,18 @@ struct as_patch_maker {
     AS_VEC(struct as_patch_stream) stream;
     AS_VEC(uint8_t) code;
     AS_VEC(char) text;
-    struct as_address_plan addresses; /* not in the file */
+    struct as_address_plan addresses; /* not part of the plan file */
 };
 
-/* A loop that is measured in a region: its number in the program and in the plan. */
+/* A measured loop of a region: its number in the program and in the plan. */
 struct as_patch_inner {
     uint32_t loop, number;
     struct as_patch_induction induction;
     uint8_t tally;
-    bool counts; /* neither tells: in memory */
+    bool counts; /* counted in memory, because it has neither induction register nor tally */
 };
 
-/* Registers that tell of its iterations: stubs read them. */
+/* Returns the registers that show the iterations of a loop; stubs read them. */
 static inline uint32_t as_patch_kept(const struct as_patch_inner *it)
 {
     return (it->induction.reg == AS_PATCH_NONE ? 0 : 1u << it->induction.reg) |
@@ -234,33 +248,33 @@ static inline uint32_t as_patch_kept(const struct as_patch_inner *it)
 struct as_patch_clone {
     struct as_patch_maker *maker;
     const struct as_patch_area *area;
-    const struct as_patch_inner *inner; /* outer before inner */
+    const struct as_patch_inner *inner; /* outer loops before inner ones */
     uint32_t inners;
     uint32_t region;
     bool measured;
-    struct as_variant *variant; /* to be made; NULL: none */
+    struct as_variant *variant; /* variant to be made, or NULL */
     struct as_patch_slice slice;
 };
 
-/* Whether at the header of the region one loop is entered, which is all of it. */
+/* Returns true if the region is one measured loop, which control enters at the region's header. */
 static inline bool as_patch_enters(const struct as_patch_clone *clone)
 {
     return clone->inners && clone->inner[0].loop == clone->area->loop;
 }
 
-/* Appends the clone of an area to the maker's tables: `out`, and for each place of the area its
- * offset into `at`. *refusal when an instruction cannot be moved; the tables then stay as they
- * were. 0 or ASSAY_ERR_NOMEM. */
+/* Appends the clone of an area to the maker's tables. Sets `out`, and `at` to the offset of each
+ * entry of the area. Sets *refusal if an instruction cannot be moved. Returns 0 or
+ * ASSAY_ERR_NOMEM. */
 int as_patch_clone_make(const struct as_patch_clone *clone, struct as_patch_template *out,
                         uint32_t *at, unsigned *refusal);
 
-/* Number of the point before the instruction at `address`, or behind it; SIZE_MAX: there is none.
- * (clone_point.c) */
+/* Returns the number of the point before or after the instruction at `address`, or SIZE_MAX
+ * (clone_point.c). */
 size_t as_patch_point_find(const struct as_patch_points *points, uint64_t address, bool behind);
 
 /* ---- One region ----------------------------------------------------------------------------- */
 
-/* How far the tables were, to take back what a refused region added. */
+/* Lengths of the tables, to remove the additions of a refused region. */
 struct as_patch_mark {
     size_t region, loop, exit, edge, event, site, reloc, span, counter, term, variant, stream, code;
     size_t address_record, address_operand, address_missed;
@@ -268,9 +282,9 @@ struct as_patch_mark {
 struct as_patch_mark as_patch_mark_of(const struct as_patch_maker *m);
 void as_patch_go_back(struct as_patch_maker *m, const struct as_patch_mark *to);
 
-/* Plans all of `loop`, or, where that is ASSAY_NONE, of `body`, as one region; verdicts of what is
- * measured in it, unless NULL. A refused one leaves the tables as they were. 0 or
- * ASSAY_ERR_NOMEM. */
+/* Plans `loop`, or `body` if `loop` is ASSAY_NONE, as one region. Sets the verdicts of its measured
+ * loops unless `verdict` is NULL. A refused region leaves the tables unchanged and sets *refusal.
+ * Returns 0 or ASSAY_ERR_NOMEM. */
 int as_patch_region_try(struct as_patch_maker *m, struct as_patch_code *code, uint32_t body,
                         uint32_t loop, struct as_patch_verdict *verdict, unsigned *refusal);
 

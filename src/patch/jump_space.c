@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether there is room for a jump at each place of an area. One of 5 bytes may spill over later
- * blocks of the area, for once all places lead into the clone nothing runs the original body; never
- * over a block outside, over another place, or over a call, which is executed where it stands.
- * Where that is too long, 2 bytes lead to a hole: 5 bytes of the area's own code near by, which
- * nothing runs any more.
+ * Finds space for a jump at each entry of an area. A jump has 5 bytes. Once all entries lead into
+ * the clone, no thread runs the original body. So a jump may cover later blocks of the area. It
+ * must not cover a block outside, another entry, or a call, which runs at its original address. If
+ * 5 bytes are too many, a jump of 2 bytes leads to a hole. A hole is 5 bytes of the area's own code
+ * nearby, which no thread runs any more.
  */
 #include "patch/internal.h"
 
@@ -12,16 +12,17 @@
 
 #define HOP_B     AS_PATCH_HOP_B
 #define NEEDS_HOP INT32_MAX                     /* until a hole is found */
-enum { HOLE_BEFORE = -126, HOLE_BEHIND = 129 }; /* from the place on */
+enum { HOLE_BEFORE = -126, HOLE_BEHIND = 129 }; /* offsets from the entry */
 
-/* The byte belongs to the area, or, where `padding` is enough, to nobody. */
+/* Returns true if the byte belongs to the area. With `padding`, a byte of padding outside of all
+ * blocks is allowed too. */
 static bool is_ours(const struct as_patch_area *area, uint64_t address, bool padding)
 {
     const struct assay_program *p = area->code->program;
     const uint32_t block = as_patch_block_at(area->code, address);
     if (block != ASSAY_NONE)
         return as_patch_area_holds(area, block);
-    /* What is in no block and no padding may be code that nothing was seen to reach. */
+    /* Code outside of all blocks that is not padding may be reached in an unknown way. */
     const size_t insn = padding ? assay_code_find(&p->code, address) : SIZE_MAX;
     return insn != SIZE_MAX && as_form_of(&p->code.insn[insn])->insn_class == ASSAY_CLASS_NOP;
 }
@@ -33,7 +34,7 @@ static bool is_in_call(const struct as_patch_area *area, uint64_t address)
     return insn != SIZE_MAX && as_form_of(&p->code.insn[insn])->insn_class == ASSAY_CLASS_CALL;
 }
 
-/* `n` bytes that a jump may overwrite. */
+/* Returns true if a jump may overwrite the `n` bytes at `address`. */
 static bool may_write(const struct as_patch_area *area, uint64_t address, unsigned n, bool padding)
 {
     uint64_t have_b = 0;
@@ -50,7 +51,7 @@ static bool meets(uint64_t a, uint64_t a_b, uint64_t b, uint64_t b_b)
     return a < b + b_b && b < a + a_b;
 }
 
-/* No jump at a place, nor in the hole of one, comes to lie there. */
+/* Returns true if no jump of an entry and no other hole overlaps the hole. */
 static bool is_free(const struct as_patch_area *area, uint64_t hole)
 {
     as_vec_foreach (&area->place, place) {
@@ -87,7 +88,7 @@ static int by_address(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Bytes from place number `i` to the next; those behind the first are in order. */
+/* Returns the bytes from entry `i` to the next one. Entries after the first are sorted. */
 static uint64_t gap_behind(const struct as_patch_area *area, size_t i)
 {
     const struct as_patch_place *at = area->place.at;
@@ -98,7 +99,7 @@ static uint64_t gap_behind(const struct as_patch_area *area, size_t i)
     return gap;
 }
 
-/* Which places have 5 bytes; the others get a hole when all are known. */
+/* Finds the entries with 5 bytes first. The others get holes once all entries are known. */
 unsigned as_patch_room_find(struct as_patch_area *area)
 {
     struct as_patch_place *at = area->place.at;

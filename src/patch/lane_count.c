@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much an instruction does when it runs (Intel SDM 1, 15.6; 2, MASKMOV, VMASKMOV, REP). */
+/* Finds how much an instruction does when it runs. Sources: Intel SDM 1, 15.6; SDM 2, MASKMOV,
+ * VMASKMOV, REP. */
 #include "patch/lane_count.h"
 
 #include <string.h>
@@ -13,7 +14,7 @@ static bool has_prefix(const char *word, const char *prefix)
     return strncmp(word, prefix, strlen(prefix)) == 0;
 }
 
-/* Bits of the mask that guard lanes: mostly one for each element that is computed. */
+/* Returns the number of mask bits that guard lanes: mostly one per computed element. */
 static unsigned mask_bits(const struct assay_form *form)
 {
     const char *name = form->mnemonic ? form->mnemonic : "";
@@ -21,7 +22,7 @@ static unsigned mask_bits(const struct assay_form *form)
     if (form->insn_class == ASSAY_CLASS_EXTRACT && form->element_b)
         return form->operand[0].width_b / form->element_b;
     if (form->insn_class == ASSAY_CLASS_DOT)
-        return form->vector_b / 4u; /* one for each sum */
+        return form->vector_b / 4u; /* one per sum */
     if (n > 3 && name[n - 3] == 'c' && form->element == ASSAY_ELEMENT_F16 &&
         (form->insn_class == ASSAY_CLASS_MUL || form->insn_class == ASSAY_CLASS_FMA))
         return form->lanes > 1 ? form->lanes / 2u : 1; /* pairs: complex numbers */

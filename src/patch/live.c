@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which general registers and status flags are live at the start of each block of a body
- * (backwards flow over its blocks; Aho et al., ch. 9.2.5). A register that is called dead here gets
- * overwritten in a running program, so all that is not known is live: everything at calls, at jumps
- * to other bodies and at unknown ones. At a return all is live but what the body itself destroys:
- * with -fipa-ra callers keep values in registers that a callee is seen not to touch.
+ * Finds the general registers and status flags that are live at the start of each block of a body.
+ * The analysis is a backward flow over its blocks (Aho et al., ch. 9.2.5). A register that is dead
+ * here gets overwritten in a running program, so everything unknown is live. This includes
+ * everything at calls, at jumps to other bodies and at unknown jumps. At a return, all is live
+ * except registers that the body itself destroys: with -fipa-ra callers keep values in registers
+ * that a callee does not touch.
  */
 #include "patch/internal.h"
 
 #include <string.h>
 
 enum {
-    /* rcx, rsi, rdi, r8 to r11: no return value, and nothing that calls preserve. */
+    /* rcx, rsi, rdi, r8 to r11: neither return values nor preserved by calls. */
     VOLATILE_ONLY = 1 << 1 | 1 << 6 | 1 << 7 | 0xf00
 };
 
@@ -32,7 +33,8 @@ static uint32_t status(unsigned flags)
     return (uint32_t)flags << AS_LIVE_FLAGS & AS_LIVE_STATUS;
 }
 
-/* What the body overwrites for good. One that saves such registers may give them back. */
+/* Returns the registers that the body overwrites without restoring them. A body that pushes such a
+ * register may restore it, so the result is 0. */
 static uint32_t destroyed(const struct assay_program *p, const struct assay_body *body)
 {
     uint32_t written = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plans the loops of a module: chooses regions from outer to inner, makes their clones, and says of
- * each loop whether it is in the plan or why not.
+ * Plans the loops of a module. It chooses regions from outer to inner loops and makes their clones.
+ * Each loop gets a verdict: its number in the plan, or the reason why it is not there.
  */
 #include "patch/internal.h"
 
@@ -58,15 +58,15 @@ void as_patch_maker_free(struct as_patch_maker **maker)
 
 /* ---- Larger regions ------------------------------------------------------------------------- */
 
-/* What is known of a loop as a region. */
+/* State of a loop as a region. */
 enum { LARGER_REFUSED = 1, LARGER_CARRIES = 2, LARGER_PLANNED = 4 };
 
-/* The loops of one body, and the body itself behind the last of them. */
+/* The loops of one body. The element after the last loop is the body itself. */
 struct nest_plan {
     struct as_patch_code *code;
     struct as_patch_verdict *verdict;
     uint32_t body, first, end;
-    uint8_t *state; /* by number less `first` */
+    uint8_t *state; /* by loop number minus `first` */
 };
 
 static uint32_t around(const struct nest_plan *n, uint32_t loop)
@@ -101,8 +101,8 @@ static bool holds_planned(const struct nest_plan *n, uint32_t loop)
     return false;
 }
 
-/* Plans one loop of each nest for VARY, and with it the loops in it: an inner one before those
- * around it, or the other way round. */
+/* VARY: plans one loop of each nest; its inner loops vary with it. `nests` plans outer loops before
+ * inner ones, else inner loops come first. */
 static int plan_variants(struct as_patch_maker *m, const struct nest_plan *n)
 {
     for (uint32_t k = 0; k < n->end - n->first; k++) {
@@ -125,7 +125,7 @@ static int plan_variants(struct as_patch_maker *m, const struct nest_plan *n)
     return 0;
 }
 
-/* Regions from outer to inner: loops that are wanted, and what carries others. */
+/* Plans regions from outer to inner: wanted loops and carriers of others. */
 static int plan_nest(struct as_patch_maker *m, struct nest_plan *n)
 {
     unsigned refusal;
@@ -146,14 +146,15 @@ static int plan_nest(struct as_patch_maker *m, struct nest_plan *n)
     return 0;
 }
 
-/* The least code around a refused loop that can be a region with it, though it was not asked for:
- * what hits a block behind a loop may not hit anything behind that. */
+/* Finds the smallest loop around a refused loop, or the body, that can be a region. It was not
+ * asked for. A jump that would overwrite a block after the refused loop may fit in the larger
+ * region. */
 static int find_carrier(struct as_patch_maker *m, struct nest_plan *n, uint32_t loop, bool *any)
 {
     const struct as_patch_mark before = as_patch_mark_of(m);
     unsigned refusal;
     if (n->code->program->loop[loop].bits & ASSAY_LOOP_UNREACHED)
-        return 0; /* nobody measures it */
+        return 0; /* it is never measured */
     while (loop != n->end) {
         loop = around(n, loop);
         uint8_t *state = &n->state[loop - n->first];
@@ -248,21 +249,21 @@ static int add_module(struct as_patch_maker *m, const struct assay_program *p)
     return as_vec_push(&m->module, module);
 }
 
-/* What is said of all loops of a file. */
+/* Returns the refusal that applies to all loops of a file, or 0. */
 static unsigned file_refusal(const struct assay_program *p)
 {
     const char *soname = assay_object_info(p->object)->soname;
     const struct assay_section *section;
     const struct assay_segment *segment;
     size_t n = assay_object_sections(p->object, &section);
-    /* The loader runs before there is anything that a clone could use. */
+    /* The loader runs before a clone has its environment. */
     if (soname && strncmp(soname, "ld-linux", 8) == 0)
         return AS_PATCH_REFUSED_LOADER;
     for (size_t i = 0; i < n; i++) {
         if (strcmp(section[i].name, "__rseq_cs") == 0)
             return AS_PATCH_REFUSED_RESTARTED;
-        /* Faults that Go makes panics of, stacks that it moves, threads that it stops by signals
-         * wherever its table has them: a clone is in no table of it. */
+        /* Go turns faults into panics, moves stacks, and stops threads by signals at addresses of
+         * its tables. The tables do not contain clones. */
         if (strstr(section[i].name, ".gopclntab"))
             return AS_PATCH_REFUSED_GO;
     }
@@ -308,7 +309,7 @@ static int plan_loops(struct as_patch_maker *m, struct as_patch_code *code,
     return 0;
 }
 
-/* Bodies that are wanted whole; their loops need no region of their own then. */
+/* Plans bodies that are wanted as a whole. Their loops need no region of their own. */
 static int plan_bodies(struct as_patch_maker *m, struct as_patch_code *code,
                        const struct as_patch_bodies *bodies, struct as_patch_verdict *verdict)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plans: which loops of a program run as clones, what the clones are, and which loops cannot, with
- * the reason. Made from the analysed code of each module; nothing here runs in the program
+ * Makes plans: the loops of a program that run as clones, the clones, and the reasons for the other
+ * loops. A plan is made from the analysed code of each module; nothing here runs in the program
  * (doc/internals/patch.md). The agent applies the plan.
  */
 #ifndef AS_PATCH_PATCH_H
@@ -14,7 +14,7 @@
 #include "patch/probe_plan.h"
 #include "patch/variant_plan.h"
 
-/* Why a loop is left alone. */
+/* Reasons why a loop has no clone. */
 #define AS_PATCH_REFUSAL_LIST(X)                                                                   \
     X(NONE, "")                                                                                    \
     X(UNRESOLVED, "an indirect jump with unknown targets")                                         \
@@ -46,26 +46,28 @@ enum as_patch_refusal {
 };
 const char *as_patch_refusal_text(unsigned refusal);
 
-/* Why a variant of a loop is not made (patch/variant.h), and what variants are called. */
+/* Return the reason why a variant of a loop is not made (patch/variant.h), and the name of a
+ * variant. */
 const char *as_variant_refusal_text(unsigned refusal);
-/* Returns whether the refusal is that a loop around it, or in it, is varied in the same plan. */
+/* Returns true if the reason is that an outer or inner loop varies in the same plan. */
 bool as_variant_is_nested(unsigned refusal);
 const char *as_variant_name(unsigned kind);
 
 struct as_patch_verdict {
     uint8_t refusal;                    /* as_patch_refusal */
-    bool asked;                         /* for */
-    uint32_t loop;                      /* of the plan; ASSAY_NONE when refused */
+    bool asked;                         /* the loop was asked for */
+    uint32_t loop;                      /* loop of the plan; ASSAY_NONE if refused */
     uint8_t induction;                  /* register, or AS_PATCH_NONE */
-    uint8_t tally;                      /* so */
-    bool counts;                        /* its iterations are counted in memory */
+    uint8_t tally;                      /* register, or AS_PATCH_NONE */
+    bool counts;                        /* iterations are counted in memory */
     uint8_t unvaried[AS_VARIANT_KINDS]; /* VARY: as_variant_refusal of each kind */
 };
 
-/* PROBE: what is done where, borrowed while the maker lives. Texts of `called` are those of the
- * plan once as_patch_maker_text gave them a place. */
+/* PROBE: the actions at points of the code. The maker borrows them. as_patch_maker_text has stored
+ * the texts of `called` in the plan. */
 struct as_patch_points {
-    const struct as_patch_point *point; /* by address, those before an instruction first */
+    /* Sorted by address; points before an instruction come first. */
+    const struct as_patch_point *point;
     size_t point_n;
     const struct as_patch_act *act;
     size_t act_n;
@@ -75,52 +77,54 @@ struct as_patch_points {
 
 struct as_patch_wish {
     enum as_patch_mode mode;
-    uint32_t period; /* VARY: instances of each variant and bucket */
+    /* SAMPLE: mean distance of measured instances. VARY: instances of each variant and bucket. */
+    uint32_t period;
     uint32_t kept;
-    uint32_t paths_b;  /* as_patch_plan; 0: no call paths */
-    uint32_t variants; /* VARY: a bit for each kind */
-    bool slices;       /* VARY: of loops that are seldom entered, slices of their iterations */
-    bool nests;        /* VARY: loops before those in them; else after them */
+    uint32_t paths_b;  /* bytes for call paths (as_patch_plan); 0: none */
+    uint32_t variants; /* VARY: one bit per kind */
+    bool slices;       /* VARY: loops that are entered rarely are cut into slices of iterations */
+    bool nests;        /* VARY: outer loops are planned before inner ones; else after them */
     const struct as_patch_points *points; /* PROBE */
-    uint32_t addresses_b; /* COUNT: buffer of addresses for each thread; 0: none are recorded */
+    /* COUNT: bytes of the address buffer of each thread; 0: no addresses are recorded. */
+    uint32_t addresses_b;
 };
 
 struct as_patch_maker;
 
-/* Errors of all: NOMEM. */
+/* All functions return 0 or ASSAY_ERR_NOMEM. */
 int as_patch_maker_new(const struct as_patch_wish *wish, struct as_patch_maker **out,
                        struct assay_error *err);
 void as_patch_maker_free(struct as_patch_maker **maker);
 /*
- * Plans the loops of `program` for which `wanted` is true (an element a loop; NULL: all). Of loops
- * one in another the outer one becomes the clone and the inner ones are measured in it; where the
- * outer one is refused the inner ones stand for themselves. VARY varies one of them, and with it
- * the loops in it. `verdict` has an element a loop.
+ * Plans the loops of `program`. `wanted` has one element per loop; NULL means all. In a nest the
+ * outer loop becomes the clone, and inner ones are measured in it. If the outer loop is refused,
+ * inner ones are planned alone. VARY varies one loop of a nest, and its inner loops with it.
+ * `verdict` has one element per loop.
  */
 int as_patch_maker_add(struct as_patch_maker *maker, const struct assay_program *program,
                        const bool *wanted, struct as_patch_verdict *verdict,
                        struct assay_error *err);
-/* Bodies that are wanted whole: an element a body of the program. */
+/* Bodies that are wanted as a whole, one element per body of the program. */
 struct as_patch_bodies {
     const bool *wanted;
-    uint8_t *refusal; /* as_patch_refusal of those that are wanted */
+    uint8_t *refusal; /* as_patch_refusal of wanted bodies */
 };
-/* The same, for COUNT and PROBE: of a body that can be a region all code is counted, and its loops,
- * asked but refused by nothing, are none of the plan's. Where it cannot, the wanted ones of its
- * loops are planned alone. `bodies` may be NULL. */
+/* Does the same for COUNT and PROBE with whole bodies. If a body can be a region, all its code is
+ * counted. Its loops then have `asked` set, no refusal, and no loop of the plan. Otherwise its
+ * wanted loops are planned alone. `bodies` may be NULL. */
 int as_patch_maker_add_bodies(struct as_patch_maker *maker, const struct assay_program *program,
                               const struct as_patch_bodies *bodies, const bool *wanted,
                               struct as_patch_verdict *verdict, struct assay_error *err);
-/* Hands over what address records mean, once the plan is whole. The caller: as_address_plan_fini.
- */
+/* Moves the meanings of address records to `out` once the plan is complete. The caller calls
+ * as_address_plan_fini. */
 void as_patch_maker_addresses(struct as_patch_maker *maker, struct as_address_plan *out);
-/* Keeps a text in the plan: its place into *at. */
+/* Stores a text in the plan and sets *at to its offset. */
 int as_patch_maker_text(struct as_patch_maker *maker, const char *text, uint64_t *at,
                         struct assay_error *err);
-/* The plan as the bytes of its file, by as_alloc; the caller frees them. */
+/* Sets `bytes` to the contents of the plan file, `n` bytes. The caller frees them with as_free. */
 int as_patch_maker_bytes(struct as_patch_maker *maker, uint8_t **bytes, size_t *n,
                          struct assay_error *err);
-/* Writes that to `path`. Errors: IO too. */
+/* Writes the plan file to `path`. Returns 0, ASSAY_ERR_NOMEM or ASSAY_ERR_IO. */
 int as_patch_maker_write(struct as_patch_maker *maker, const char *path, struct assay_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One region of a module: the loops that are measured in it, its clones, and the rows of the plan's
- * tables; they are taken back where it is refused.
+ * Plans one region of a module: the loops that are measured in it, its clones, and its rows in the
+ * plan's tables. A refused region leaves no rows.
  */
 #include "patch/internal.h"
 #include "patch/variant.h"
@@ -54,7 +54,7 @@ struct inners {
     struct as_patch_slice slice;
 };
 
-/* `outer` ASSAY_NONE: the body. */
+/* Returns true if `loop` is `outer` or inside of it; ASSAY_NONE means the body. */
 static bool is_inside(const struct assay_program *p, uint32_t outer, uint32_t loop)
 {
     while (loop != ASSAY_NONE && loop != outer)
@@ -70,7 +70,7 @@ static int add_loop(struct as_patch_maker *m, struct as_patch_code *code, uint32
         loop, (uint32_t)m->loop.n, {.reg = AS_PATCH_NONE}, AS_PATCH_NONE, false};
     const bool timed = m->wish.mode == AS_PATCH_TIME || m->wish.mode == AS_PATCH_SAMPLE;
     uint32_t taken = 0;
-    if (!as_patch_has_entries(p, loop)) /* else the steps do not tell how often the header ran */
+    if (!as_patch_has_entries(p, loop)) /* with other entries steps are not trips */
         it.induction = as_patch_induction_find(p, loop);
     as_vec_foreach (&inners->at, outer) {
         if (outer->tally != AS_PATCH_NONE && is_inside(p, outer->loop, loop))
@@ -96,7 +96,7 @@ static int add_loop(struct as_patch_maker *m, struct as_patch_code *code, uint32
     return as_vec_push(&inners->at, it);
 }
 
-/* Loops asked for in the region, itself among them: numbers of loops ascend from outer to inner. */
+/* Adds the wanted loops of the region, itself included. Loop numbers ascend from outer to inner. */
 static int add_loops(struct as_patch_maker *m, const struct as_patch_area *area,
                      struct inners *inners)
 {
@@ -130,7 +130,7 @@ static int copy_place(const struct assay_program *p, uint64_t address, int32_t h
     return hop ? copy_original(p, as_patch_jump_at(address, hop), hole) : 0;
 }
 
-/* Exits of the region's loops, those of one together. */
+/* Adds the exits of the region's loops, grouped by loop. */
 static int add_exits(struct as_patch_maker *m, size_t first_loop)
 {
     for (size_t l = first_loop; l < m->loop.n; l++) {
@@ -142,8 +142,9 @@ static int add_exits(struct as_patch_maker *m, size_t first_loop)
     return 0;
 }
 
-/* Whether a jump lies over code that others of the region lead to: who still runs the original must
- * not meet it. What leads to a place meets the jump at its beginning. */
+/* Returns true if a jump covers code that is a target inside the region. A thread that still runs
+ * the original must not reach such code. A target at a patch site itself reaches
+ * the jump's start. */
 static bool has_spill(const struct as_patch_area *area)
 {
     as_vec_foreach (&area->place, place) {
@@ -158,7 +159,7 @@ static bool has_spill(const struct as_patch_area *area)
 }
 
 struct offsets {
-    uint32_t *plain, *measured; /* per place of the area */
+    uint32_t *plain, *measured; /* per entry of the area */
 };
 
 static int add_sites(struct as_patch_maker *m, const struct as_patch_area *area,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The variants of a region: which of those that are wanted can be made, and the templates of those.
+ * Makes the variants of a region: selects the possible ones among the wanted ones and builds their
+ * templates.
  */
 #include "patch/variant.h"
 
@@ -24,7 +25,7 @@ const char *as_variant_name(unsigned kind)
     return kind < AS_VARIANT_KINDS ? as_variant_rules[kind].name : "";
 }
 
-/* Of all variants: the reason is said of each. */
+/* Returns the reason why no variant of the region is possible, or 0. */
 static unsigned refusal_of_all(const struct as_patch_area *area,
                                const struct as_variant_facts *facts)
 {
@@ -39,7 +40,7 @@ static unsigned refusal_of_all(const struct as_patch_area *area,
         if (last == ASSAY_CLASS_CALL || last == ASSAY_CLASS_RETURN)
             return AS_UNVARIED_CALLS;
     }
-    /* Nobody would know that a branch reads what was to be stored. */
+    /* A branch could read a value that was not stored, and nothing would detect it. */
     if (!facts->notes && (facts->decides || facts->chains))
         return AS_UNVARIED_UNNOTED;
     if (facts->decides_by_stores)
@@ -73,7 +74,7 @@ static uint32_t bits_of(const struct as_variant_facts *facts, unsigned kind)
     return bits;
 }
 
-/* Returns whether the branches depend on no memory, or on the stack of the thread alone. */
+/* Returns true if the branches do not depend on memory, except the thread's own stack. */
 static bool decides_alone(const struct as_variant_facts *facts)
 {
     bool alone = !facts->decides;

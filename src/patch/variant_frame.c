@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counters and pointers of a loop that stand in memory: places at a constant distance from a
- * register that the loop does not write, or of the module, which branches or addresses are loaded
- * from and which the loop stores to. They are to it as registers are: what works with them stays in
- * every variant, and they are what they were before the next begins. The agent sees that nothing
- * else stores there. A place off the stack is put back only where the loop stored to it.
+ * Finds slots: counters and pointers of a loop in memory. A slot has a constant distance from a
+ * register that the loop does not write, or is in the module. Branches or addresses depend on it,
+ * and the loop stores to it. Slots are treated like registers: their code remains in every variant,
+ * and they are restored before the next variant. The agent checks that nothing else stores there. A
+ * slot outside of the stack is restored only if the loop stored to it.
  */
 #include "patch/variant.h"
 
@@ -15,7 +15,7 @@ static const struct assay_insn *insn_at(const struct as_variant_facts *facts, ui
     return &facts->area->code->program->code.insn[i];
 }
 
-/* Where it accesses memory; false: that is no such place. */
+/* Sets `out` to the memory that an instruction accesses. Returns false if it cannot be a slot. */
 static bool find_place(const struct as_variant_facts *facts, const struct assay_insn *insn,
                        struct as_patch_stream *out)
 {
@@ -50,7 +50,7 @@ bool as_variant_is_slot(const struct as_variant_facts *facts, const struct assay
     return false;
 }
 
-/* A place that is stored to grows the slot that it meets. */
+/* Extends the slot that overlaps `place`, or adds a new one. */
 static void add_slot(struct as_variant_facts *facts, const struct as_patch_stream *place)
 {
     for (uint32_t s = 0; s < facts->slots; s++) {
@@ -62,18 +62,21 @@ static void add_slot(struct as_variant_facts *facts, const struct as_patch_strea
                                 : place->offset + place->width_b;
         it->offset = it->offset < place->offset ? it->offset : place->offset;
         it->width_b = (uint32_t)(end - it->offset);
-        facts->decides_by_stores |= it->width_b > AS_VARIANT_FRAME_B; /* more than is kept of one */
+        /* More bytes than a slot can hold. */
+        facts->decides_by_stores |= it->width_b > AS_VARIANT_FRAME_B;
         return;
     }
     if (facts->slots < AS_VARIANT_FRAME_MOST)
         facts->slot[facts->slots++] = *place;
 }
 
-/* Accesses of places that do not move. More than so many are an array, which stays as it is. */
+/* Accesses to memory with fixed addresses. More than PLACES_MOST are an array, which cannot be a
+ * slot. */
 #define PLACES_MOST 256u
 struct place_accesses {
-    struct as_patch_stream loaded[PLACES_MOST]; /* by what decides the way: each place once */
-    struct as_patch_stream stored[PLACES_MOST]; /* by instruction `store` */
+    /* Loaded by instructions that branches or addresses depend on, without duplicates. */
+    struct as_patch_stream loaded[PLACES_MOST];
+    struct as_patch_stream stored[PLACES_MOST]; /* stored by instruction `store` */
     uint32_t store[PLACES_MOST];
     uint32_t loaded_n, stored_n;
 };
@@ -87,7 +90,7 @@ static bool is_loaded(const struct place_accesses *a, const struct as_patch_stre
     return false;
 }
 
-/* False: there are too many. */
+/* Lists the memory accesses of instruction `i`. Returns false if there are too many. */
 static bool note_access(struct as_variant_facts *facts, uint32_t i, struct place_accesses *a)
 {
     const struct assay_insn *insn = insn_at(facts, i);
@@ -112,7 +115,8 @@ static bool note_access(struct as_variant_facts *facts, uint32_t i, struct place
     return true;
 }
 
-/* Stores to what is loaded belong to the branches' slice. */
+/* Adds stores to loaded memory to the slice of the branches. Returns true if the
+ * slice has grown. */
 static bool mark_control_stores(struct as_variant_facts *facts, const struct place_accesses *a,
                                 const struct as_patch_stream *loaded)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a run of the branches and addresses alone notes: iterations, and addresses. All registers
- * are what they were when it has ended, so those that it does not need itself are its own; where
- * there are too few it keeps others by words of the thread at gs:offset.
+ * Adds code of REC, the run of branches and addresses alone, which notes iterations and addresses.
+ * All registers are restored at its end. So it may use each register that it does not need itself.
+ * If these are too few, it saves others in words of the thread at gs:offset.
  */
 #include "patch/variant.h"
 
@@ -27,7 +27,8 @@ static uint8_t claim_free_register(uint32_t *used, uint32_t never)
     return AS_PATCH_NONE;
 }
 
-/* rsp and r12 would be encoded in another way; rax and rdx have the time where it ends. */
+/* Chooses registers. rsp and r12 would need other encodings; rax and rdx have the
+ * time at the end. */
 void as_variant_note_registers(struct as_variant *v)
 {
     const uint32_t plain = RSP_BIT | R12_BIT, looked_at = plain | RAX_BIT | RDX_BIT;
@@ -47,7 +48,7 @@ static void emit_immediate(struct as_clone_part *part, uint64_t value, size_t n)
     as_clone_add_bytes(part, n, (const uint8_t *)&value);
 }
 
-/* mov between rax (0), rcx (1) or rdx (2) and gs:[offset] */
+/* Emits mov between rax (0), rcx (1) or rdx (2) and gs:[offset]. */
 static void emit_local_move(struct as_clone_part *part, bool store, unsigned reg, int32_t offset)
 {
     PUT(part, 0x65, 0x48, store ? 0x89 : 0x8b, (uint8_t)(0x04 | reg << 3), 0x25);
@@ -59,7 +60,7 @@ static uint8_t rex(unsigned reg, unsigned index, unsigned base)
     return (uint8_t)(0x48 | (reg >> 3) << 2 | (index >> 3) << 1 | base >> 3);
 }
 
-/* lea reg,[reg+by] */
+/* Emits lea reg,[reg+by]. */
 static void emit_lea_add(struct as_clone_part *part, unsigned reg, int8_t by)
 {
     PUT(part, rex(reg, 0, reg), 0x8d, (uint8_t)(0x40 | (reg & 7) << 3 | (reg & 7)), (uint8_t)by);
@@ -67,7 +68,7 @@ static void emit_lea_add(struct as_clone_part *part, unsigned reg, int8_t by)
 
 /* ---- Iterations ----------------------------------------------------------------------------- */
 
-/* A register counts down; where it comes to 0 there were too many. */
+/* Emits the countdown of a register. Too many iterations have run when it reaches 0. */
 static int emit_note_countdown(struct as_clone_assembly *a, struct as_clone_part *part)
 {
     const struct as_variant *v = a->clone->variant;
@@ -102,7 +103,7 @@ int as_variant_block(struct as_clone_assembly *a, uint32_t block)
 
 /* ---- Addresses ------------------------------------------------------------------------------ */
 
-/* The note, with registers of its own. */
+/* Emits a note that uses free registers. */
 static void emit_note_in_free_registers(const struct as_variant *v, struct as_clone_part *part,
                                         uint64_t above)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the branches and the addresses of a loop depend on: backwards over its blocks until nothing
- * is added, an instruction belongs to a slice when it writes what is needed behind it, by register
- * and flag (slices of Weiser, 1984). Memory is followed at run time: what is stored must not be
- * what a slice loads.
+ * Finds the instructions that the branches and the addresses of a loop depend on. The analysis
+ * walks backwards over the blocks until nothing is added. An instruction in a slice writes a
+ * register or flag that is needed after it (slices of Weiser, 1984). Memory is checked at run time:
+ * a stored address must not be one that a slice loads.
  */
 #include "patch/variant.h"
 
@@ -19,8 +19,8 @@ struct need {
 struct slicing {
     struct as_variant_facts *facts;
     const struct assay_program *p;
-    uint8_t mark;      /* what is sought */
-    struct need *need; /* per block of the area, at its start */
+    uint8_t mark;      /* slice that is searched for */
+    struct need *need; /* per block of the area: registers and flags needed at its start */
 };
 
 /* ---- One instruction ------------------------------------------------------------------------ */
@@ -64,8 +64,8 @@ static void add_register(struct need *need, unsigned reg)
         need->reg.word[reg >> 6] |= UINT64_C(1) << (reg & 63);
 }
 
-/* What is merged is read, too, but for bits above 127, which SSE keeps: nobody looks at those where
- * no instruction of AVX is. */
+/* Adds the reads of an instruction and removes its writes. Merged registers count as read. For bits
+ * above 127, which SSE keeps, this matters only if the loop has AVX instructions. */
 static void join_reads(struct need *need, const struct assay_effects *e, bool keeps_high)
 {
     for (unsigned w = 0; w < 2; w++) {
@@ -75,8 +75,8 @@ static void join_reads(struct need *need, const struct assay_effects *e, bool ke
     need->flags = (uint8_t)((need->flags & ~(e->flags_written & ~e->flags_maybe)) | e->flags_read);
 }
 
-/* A gather or scatter loads and stores by its mask, and clears it: without what sets the mask again
- * it touches nothing from the second iteration on (Intel SDM 2, VGATHERDPD). */
+/* Adds the mask of a gather or scatter. The instruction clears its mask. Without code that sets the
+ * mask again, it accesses nothing from the second iteration on (Intel SDM 2, VGATHERDPD). */
 static void add_mask(struct need *need, const struct assay_insn *insn)
 {
     const unsigned kind = as_form_of(insn)->insn_class;
@@ -89,7 +89,7 @@ static void add_mask(struct need *need, const struct assay_insn *insn)
         add_register(need, ASSAY_REG_VEC + amount.reg);
 }
 
-/* What the slice is of: branches, or addresses. */
+/* Adds the registers that start a slice of addresses. */
 static void add_seeds(const struct slicing *s, const struct assay_insn *insn, struct need *need)
 {
     const unsigned access = as_variant_access(insn);
@@ -103,7 +103,8 @@ static void add_seeds(const struct slicing *s, const struct assay_insn *insn, st
     add_mask(need, insn);
 }
 
-/* `marks`: of slices whose instructions stay in any case. True: it is new in the slice. */
+/* Handles one instruction backwards. Instructions of the branches' slice belong to every slice.
+ * Returns true if the instruction is new in the slice. */
 static bool step_back(const struct slicing *s, uint32_t i, struct need *need)
 {
     const struct assay_insn *insn = &s->p->code.insn[i];
@@ -131,7 +132,7 @@ static uint32_t area_block(const struct as_patch_area *area, uint32_t block)
                : ASSAY_NONE;
 }
 
-/* Once over all blocks, from the last to the first. */
+/* Walks over all blocks once, from the last to the first. Returns true if something was added. */
 static bool slice_again(const struct slicing *s)
 {
     const struct as_patch_area *area = s->facts->area;
@@ -183,7 +184,7 @@ static unsigned refusal_of(const struct assay_insn *insn)
     if (insn->segment != ASSAY_REG_NONE && insn->bits & ASSAY_INSN_MEM)
         return AS_UNVARIED_SEGMENT;
     if (kind == ASSAY_CLASS_STATE && form->traits & ASSAY_TRAIT_VEX)
-        return 0; /* vzeroupper */
+        return 0;
     return kind == ASSAY_CLASS_SYSTEM || kind == ASSAY_CLASS_STRING ||
                    kind == ASSAY_CLASS_EXCHANGE || kind == ASSAY_CLASS_SYSCALL ||
                    kind == ASSAY_CLASS_TRAP || kind == ASSAY_CLASS_FENCE ||
@@ -227,7 +228,7 @@ static void each_insn(struct as_variant_facts *facts,
 }
 
 struct uses {
-    uint32_t touched[128]; /* instructions that read or write a register */
+    uint32_t touched[128]; /* number of instructions that read or write each register */
 };
 
 static void count_uses(struct as_variant_facts *facts, uint32_t i, void *with)
@@ -241,7 +242,7 @@ static void count_uses(struct as_variant_facts *facts, uint32_t i, void *with)
     see_insn(facts, insn);
 }
 
-/* Adds to, or multiplies, what nothing else in the loop looks at. */
+/* Marks a reduction: it adds to or multiplies a register that nothing else in the loop reads. */
 static void mark_reduction(struct as_variant_facts *facts, uint32_t i, void *with)
 {
     const struct assay_insn *insn = &facts->area->code->program->code.insn[i];
@@ -282,7 +283,8 @@ static void see_slices(struct as_variant_facts *facts, uint32_t i, void *with)
                        as_variant_register_stays(facts, insn->index));
 }
 
-/* The same place by the same registers. What code without optimisation does to its variables. */
+/* Returns true if both access the same address by the same registers. Unoptimised code accesses its
+ * variables this way. */
 static bool is_place_of(const struct assay_insn *a, const struct assay_insn *b)
 {
     return a->base == b->base && a->index == b->index && a->scale == b->scale &&
@@ -290,8 +292,8 @@ static bool is_place_of(const struct assay_insn *a, const struct assay_insn *b)
                0;
 }
 
-/* With what slices load: whether another instruction stores it. Where the place moves the run
- * shows whether it does before. */
+/* Sets decides_by_stores if another instruction stores to the fixed address that a slice loads. For
+ * moving addresses, the run itself shows this. */
 static void see_stored(struct as_variant_facts *facts, uint32_t i, void *with)
 {
     const struct assay_insn *insn = &facts->area->code->program->code.insn[i];
@@ -313,7 +315,7 @@ static void see_loads(struct as_variant_facts *facts, uint32_t i, void *with)
     }
 }
 
-/* Registers that stay in use where branches and addresses of stores are all that runs. */
+/* Adds the registers that are needed if only branches and addresses of stores run. */
 static void see_kept(struct as_variant_facts *facts, uint32_t i, void *with)
 {
     const struct assay_insn *insn = &facts->area->code->program->code.insn[i];
@@ -369,7 +371,7 @@ int as_variant_facts_find(const struct as_patch_area *area, const struct as_patc
         if (uses.touched[r] == 0 && !(AS_LIVE_STACK >> r & 1))
             out->unused = (uint8_t)r;
     each_insn(out, mark_reduction, &uses);
-    if (slice->reg != AS_PATCH_NONE) /* its end is a branch, too */
+    if (slice->reg != AS_PATCH_NONE) /* the end of a slice is a branch too */
         out->mark[slice->insn - out->first] |= AS_MARK_CONTROL;
     as_patch_steps_find(area, out->step);
     do {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Addresses that follow from the registers at the header of a loop: by how much each goes on in an
- * iteration. Where all stores of a loop of one block are so, the number of iterations alone tells
- * what it writes; and loads that go on can be prefetched.
+ * Finds addresses that follow from the registers at the header of a loop, and their steps per
+ * iteration. If all stores of a loop of one block are like this, the number of iterations
+ * determines the written memory. Loads with such addresses can be prefetched.
  */
 #include "patch/variant.h"
 
@@ -15,8 +15,9 @@ enum { LINE_B = 64, SCALE_MAX = 8 };
 
 /* ---- Steps ---------------------------------------------------------------------------------- */
 
-/* Of a register in an address of instruction `i`: what an iteration adds, and what was added before
- * in the same one. */
+/* Adds the step of a register in an address of instruction `i`. `step` gets the change per
+ * iteration, `before` the change earlier in the same iteration. Returns false if the step is
+ * unknown. */
 static bool add_register_step(const struct as_variant_facts *facts, unsigned reg, uint32_t i,
                               int64_t times, int64_t *before, int64_t *step)
 {
@@ -56,7 +57,7 @@ bool as_variant_walks(const struct as_variant_facts *facts, const struct assay_i
            out->step >= INT32_MIN && out->step <= INT32_MAX;
 }
 
-/* ---- What is written ------------------------------------------------------------------------ */
+/* ---- Streams of stores ---------------------------------------------------------------------- */
 
 bool as_variant_has_streams(const struct as_variant_facts *facts)
 {
@@ -94,7 +95,7 @@ static bool goes_on(const struct as_patch_stream *a, const struct as_patch_strea
            a->width_b + b->width_b <= AS_PATCH_STREAM_MOST_B;
 }
 
-/* Those that lie side by side become one. */
+/* Joins adjacent streams. */
 static void join_streams(struct as_patch_maker *m, size_t first)
 {
     struct as_patch_stream *at = m->stream.at + first;
@@ -130,8 +131,8 @@ int as_variant_streams_add(struct as_patch_maker *m, const struct as_variant_fac
 
 /* ---- Prefetches ----------------------------------------------------------------------------- */
 
-/* Returns the register of an address that moves on by another register, while the rest stays;
- * ASSAY_REG_NONE if there is none. */
+/* Returns the register of an address that steps by another register while the rest is fixed, or
+ * ASSAY_REG_NONE. */
 static unsigned stepped_register(const struct as_variant_facts *facts,
                                  const struct assay_insn *insn)
 {
@@ -156,7 +157,7 @@ bool as_variant_prefetches(const struct as_variant_facts *facts, const struct as
                                                   : stepped_register(facts, insn) != ASSAY_REG_NONE;
 }
 
-/* How far ahead: so many lines, in whole iterations. */
+/* Returns the distance in bytes of `lines` cache lines ahead, in whole iterations. */
 static int64_t ahead_of(int64_t step, unsigned lines)
 {
     const int64_t each_b = step < 0 ? -step : step;
@@ -165,7 +166,8 @@ static int64_t ahead_of(int64_t step, unsigned lines)
     return step * iterations;
 }
 
-/* Another access of the loop has this line prefetched. */
+/* Returns true if another access of the loop already prefetches this line, or if
+ * the table is full. */
 static bool has_line(struct as_variant *v, const struct assay_insn *insn, int64_t line)
 {
     for (uint32_t s = 0; s < v->slots; s++)
@@ -195,7 +197,7 @@ static int emit_made(struct as_clone_assembly *a, const struct assay_insn *insn,
     return 0;
 }
 
-/* Prefetches at what base, index and displacement give; registers may be ASSAY_REG_NONE. */
+/* Emits a prefetch at base + index + displacement. Registers may be ASSAY_REG_NONE. */
 static int emit_prefetch(struct as_clone_assembly *a, const struct assay_insn *insn, unsigned base,
                          unsigned index, int64_t disp)
 {
@@ -209,8 +211,8 @@ static int emit_prefetch(struct as_clone_assembly *a, const struct assay_insn *i
     return emit_made(a, insn, text);
 }
 
-/* A stride that the run alone knows: so many iterations ahead as lines are wanted. `lea` leaves the
- * flags, and the register that it writes is used by nothing in the loop. */
+/* Emits a prefetch for a stride in a register: as many iterations ahead as lines are wanted. `lea`
+ * keeps the flags, and the loop does not use the register that it writes. */
 static int prefetch_by_register(struct as_clone_assembly *a, const struct assay_insn *insn,
                                 unsigned moves)
 {

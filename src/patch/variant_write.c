@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The code of a variant, instruction by instruction: the role of each, what the rule does with it,
- * and the bytes of that.
+ * Makes the code of a variant, instruction by instruction: the role of each, the action of the rule
+ * for this role, and its bytes.
  */
 #include "patch/variant.h"
 
@@ -14,7 +14,6 @@
 
 /* ---- Bytes ---------------------------------------------------------------------------------- */
 
-/* Code that stands for `insn`; a RIP-relative operand leads where it led. */
 int as_variant_encoded(struct as_clone_assembly *a, const struct assay_insn *insn,
                        const uint8_t *bytes, size_t n)
 {
@@ -59,8 +58,9 @@ unsigned as_variant_width(const struct assay_insn *insn)
     return assay_insn_memory(NULL, insn, memory) > 0 ? memory[0].width_b : 0;
 }
 
-/* The place in the first cache of an address: one for each base, index and scale, and another one
- * for stores. Loads of one address that lie apart stay apart. */
+/* Returns the gs:offset of the slot for an address in the first-level cache. Each combination of
+ * base, index and scale has one slot for loads and one for stores. Different displacements remain
+ * apart. */
 static int slot_of(struct as_variant *v, const struct assay_insn *insn, unsigned access)
 {
     const uint8_t writes = (access & ASSAY_ACCESS_WRITE) != 0;
@@ -88,8 +88,8 @@ static int slot_of(struct as_variant *v, const struct assay_insn *insn, unsigned
     return (writes ? LOCAL(stored) : LOCAL(slot)) + (int)(s * AS_VARIANT_SLOT_B + at);
 }
 
-/* One that nothing in the loop writes. The destination would not do: what is combined with itself
- * by `xor` or `sub` is 0, and waits for nothing. */
+/* Returns a general register that the loop does not write. The destination is not suitable: `xor`
+ * or `sub` with itself gives 0 without a dependence. */
 static unsigned general_stand_in(const struct as_variant *v, unsigned to)
 {
     for (unsigned r = 0; r < 16; r++)
@@ -99,7 +99,8 @@ static unsigned general_stand_in(const struct as_variant *v, unsigned to)
     return AS_VARIANT_STACK_POINTER;
 }
 
-/* A general register stands for memory where the destination is one. */
+/* Returns the register that replaces a memory operand: a general one if the destination is one,
+ * else a vector register. */
 static unsigned stand_in(const struct as_variant *v, const struct assay_insn *insn)
 {
     const unsigned to = insn->reg[0];
@@ -117,12 +118,12 @@ static int emit_value_form(struct as_clone_assembly *a, const struct assay_insn 
     uint8_t code[AS_ENCODE_B];
     const size_t n =
         as_encode_value(bytes, insn->length, spare == AS_PATCH_NONE ? AS_ENCODE_KEEP : spare, code);
-    if (!n) /* a mask: what it was */
+    if (!n) /* a mask keeps its value */
         return 0;
     return as_variant_encoded(a, insn, code, n);
 }
 
-/* It stays, but for its memory. */
+/* Emits the instruction with a register instead of its memory operand. */
 static int emit_register_form(struct as_clone_assembly *a, const struct assay_insn *insn,
                               const uint8_t *bytes)
 {
@@ -134,7 +135,8 @@ static int emit_register_form(struct as_clone_assembly *a, const struct assay_in
     return n ? as_variant_encoded(a, insn, code, n) : emit_value_form(a, insn, bytes);
 }
 
-/* Of an instruction that writes a register, unmasked; 0: it is none. */
+/* Encodes a plain load for an unmasked instruction that writes a register. Returns its length, or 0
+ * for other instructions. */
 static size_t plain_load(const struct assay_insn *insn, const uint8_t *bytes,
                          uint8_t code[AS_ENCODE_B])
 {
@@ -143,7 +145,7 @@ static size_t plain_load(const struct assay_insn *insn, const uint8_t *bytes,
     return writes && insn->mask == ASSAY_REG_NONE ? as_encode_load(bytes, insn->length, code) : 0;
 }
 
-/* What is only compared, or is masked, stays as it is. */
+/* Emits a plain load. Comparisons and masked instructions remain unchanged. */
 static int emit_plain_load(struct as_clone_assembly *a, const struct assay_insn *insn,
                            const uint8_t *bytes)
 {
@@ -167,7 +169,7 @@ static int emit_slot_access(struct as_clone_assembly *a, const struct assay_insn
     return n ? as_variant_encoded(a, insn, code, n) : 0;
 }
 
-/* A plain load, from its place in the first cache. */
+/* Emits a plain load from a slot in the first-level cache. */
 static int emit_slot_load(struct as_clone_assembly *a, const struct assay_insn *insn,
                           const uint8_t *bytes)
 {
@@ -184,7 +186,7 @@ static int emit_slot_load(struct as_clone_assembly *a, const struct assay_insn *
     return n ? as_variant_encoded(a, insn, code, n) : 0;
 }
 
-/* It stays, and what it will load is prefetched. */
+/* Emits a prefetch for a later iteration, then the unchanged instruction. */
 static int emit_prefetch_and_copy(struct as_clone_assembly *a, const struct assay_insn *insn,
                                   const uint8_t *bytes)
 {
@@ -285,11 +287,12 @@ int as_variant_insn(struct as_clone_assembly *a, const struct assay_insn *insn,
     else
         rc = act(a, insn, bytes, v->rule->action[role_of(v, insn, mark)]);
     if (v->refusal)
-        a->refusal = AS_PATCH_REFUSED_OPERAND; /* of this variant: ends the assembly */
+        a->refusal = AS_PATCH_REFUSED_OPERAND; /* only this variant: ends the assembly */
     return rc;
 }
 
-/* The register that stands for memory gets a number, then the loop begins. */
+/* Adds a prologue for FP that loads a number into the register that replaces memory operands. A
+ * jump to the header follows. */
 int as_variant_prologue(struct as_clone_assembly *a)
 {
     struct as_variant *v = a->clone->variant;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The plan as the bytes of its file: the head, then table after table.
+ * Writes the plan as the bytes of its file: the head, then the tables.
  */
 #include "patch/internal.h"
 
@@ -10,7 +10,7 @@
 
 struct lay {
     uint64_t size_b;
-    uint8_t *bytes; /* NULL: only the size is sought */
+    uint8_t *bytes; /* NULL: only computes the size */
 };
 
 static struct as_patch_table lay_table(struct lay *lay, const void *at, size_t n, size_t each_b)

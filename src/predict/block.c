@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A block as a list of operations: what each instruction costs by the table, which pairs fuse,
- * what the loop adds.
+ * Turns a block into a list of operations: the cost of each instruction by the table, fused pairs,
+ * and the operations of the loop's end.
  */
 #include <string.h>
 
@@ -41,7 +41,8 @@ known_form(struct assay_predictor *p, const struct assay_insn *insn, const struc
     return &p->known.at[p->known.n - 1];
 }
 
-/* Groups that wait for the address alone are named so (doc/reference/uarch.md). */
+/* Returns true if operations of this group wait for the address alone. The names of groups show
+ * this (doc/reference/uarch.md). */
 static bool waits_for_address(const struct assay_uarch *uarch, unsigned group)
 {
     const char *name = uarch->group[group].name;
@@ -75,7 +76,8 @@ static bool is_register_move(const struct assay_form *form, const struct assay_i
     return form->traits & ASSAY_TRAIT_REGMOVE && !(insn->bits & ASSAY_INSN_MEM);
 }
 
-/* A move that is not eliminated, as ablation or because it is to itself. */
+/* Makes the operation a move that is executed: an ablation turns elimination off, or source and
+ * destination are the same. */
 static void execute_move(const struct assay_predictor *p, struct as_op *op)
 {
     const int group = op->vector ? p->group_fp : p->group_alu;
@@ -85,9 +87,9 @@ static void execute_move(const struct assay_predictor *p, struct as_op *op)
         op->use[op->use_n++] = (struct as_op_use){.group = (uint8_t)group, .n = 1};
 }
 
-/* ---- As if the code were another ------------------------------------------------------------ */
+/* ---- Changed code ---------------------------------------------------------------------------- */
 
-/* The instruction without its load: what it would have loaded is at hand. */
+/* Removes the load of an instruction: its loaded value is ready at once. */
 static void drop_load(const struct assay_predictor *p, struct as_op *op,
                       const struct assay_form *form)
 {
@@ -118,7 +120,7 @@ static void drop_load(const struct assay_predictor *p, struct as_op *op,
     op->read_n = (uint8_t)kept;
 }
 
-/* A division as a multiplication: a slot, a pipe of those that multiply, some cycles. */
+/* Replaces a division or root by a multiplication: one slot, one multiply port, four cycles. */
 static void multiply_instead(const struct assay_predictor *p, struct as_op *op,
                              const struct assay_form *form)
 {
@@ -153,8 +155,8 @@ static bool touches_vectors(const struct assay_form *form)
     return form->vector_b >= 16 || form->traits & ASSAY_TRAIT_X87;
 }
 
-/* Slots of the op cache; `more`: what a displacement with an immediate, or 64 bits, take besides.
- */
+/* Returns the slots in the op cache. Sets `more` to the further slots for a displacement with an
+ * immediate, or for a 64-bit immediate. */
 static float decoded_slots(const struct assay_predictor *p, const struct as_op *op,
                            const struct assay_insn *insn, const struct assay_form *form,
                            float *more)
@@ -197,7 +199,7 @@ static int build_op(struct assay_predictor *p, const struct assay_code *code, si
         set_op_timing(p, op, known->timing);
     if (!known->timing || known->match == ASSAY_TIMING_REGISTER)
         as_estimate_op(p, form, op, known->timing != NULL);
-    /* What a branch or a call costs is the front end's, which is modelled: nothing is guessed. */
+    /* The front-end model covers the cost of branches and calls, so it is not an estimate. */
     if (op->branch)
         op->flags &= (uint8_t)~ASSAY_TIMING_ESTIMATED;
     p->block.estimated_n += !op->branch && (known->match >= ASSAY_TIMING_REGISTER ||
@@ -217,7 +219,7 @@ static int build_op(struct assay_predictor *p, const struct assay_code *code, si
     as_op_memory(p, op, insn, form);
     if (op->loads && !op->vector && form->operands && form->operand[0].kind == ASSAY_OPERAND_REG &&
         form->operand[0].access & ASSAY_ACCESS_MERGE && op->latency < 1)
-        op->latency = op->worst = 1; /* joins what it loads with the rest of the register */
+        op->latency = op->worst = 1; /* merges the loaded value with the rest of the register */
     as_op_effects(p, op, insn, form);
     if (p->block.without_load == at + 1)
         drop_load(p, op, form);
@@ -226,7 +228,8 @@ static int build_op(struct assay_predictor *p, const struct assay_code *code, si
 
 /* ---- Fusion and the loop's end ------------------------------------------------------------- */
 
-/* SDM optimization manual, "macro-fusion"; AMD's guide: any flag-setting ALU operation. */
+/* Returns true if the instruction fuses with the branch. Sources: SDM optimization manual,
+ * "macro-fusion"; AMD's guide: any flag-setting ALU operation. */
 static bool may_fuse(const struct assay_predictor *p, const struct assay_insn *insn,
                      const struct assay_insn *branch)
 {
@@ -257,7 +260,7 @@ static bool may_fuse(const struct assay_predictor *p, const struct assay_insn *i
     return kind == 2 && counts && !only_odd && !(jump->flags_read & ASSAY_FLAG_C);
 }
 
-/* The branch joins the operation before it: one slot, on a port that branches. */
+/* Fuses the branch with the operation before it: one slot, on a branch port. */
 static void fuse_branch(const struct assay_predictor *p, struct as_op *op)
 {
     for (unsigned i = 0; i < op->use_n && p->group_branch >= 0; i++)
@@ -268,7 +271,8 @@ static void fuse_branch(const struct assay_predictor *p, struct as_op *op)
     op->branch = true;
 }
 
-/* Integers that fuse with the move before them that made their destination. */
+/* Returns true if an integer instruction fuses with the move before it that wrote
+ * its destination. */
 static bool may_fuse_move(const struct assay_predictor *p, const struct as_op *move,
                           const struct assay_insn *from, const struct assay_insn *insn)
 {
@@ -302,14 +306,14 @@ static void add_loop_end(struct assay_predictor *p, struct as_piece_of_code *blo
                          .length = 5};
     if (group >= 0)
         op->use[op->use_n++] = (struct as_op_use){.group = (uint8_t)group, .n = 1};
-    if (p->uarch->set[ASSAY_UARCH_in_order] > 0 && p->group_fp >= 0) /* a pair of its own */
+    if (p->uarch->set[ASSAY_UARCH_in_order] > 0 && p->group_fp >= 0) /* takes an issue of its own */
         op->use[op->use_n++] = (struct as_op_use){.group = (uint8_t)p->group_fp, .n = 1};
     block->size_b += 5;
     block->has_branch = false;
 }
 
-/* Whether the instruction after code[i] of an iteration does not stand behind code[i] in memory.
- * The next iteration begins with code[0]: a rotated loop falls through to its header. */
+/* Returns true if the instruction after code[i] of an iteration is not adjacent in memory. The next
+ * iteration begins with code[0]: a rotated loop falls through to its header. */
 static bool jumps_away(const struct assay_insn *code, size_t n, size_t i)
 {
     const struct assay_insn *next = &code[i + 1 < n ? i + 1 : 0];

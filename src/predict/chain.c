@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The chain that limits: the cycle of edges with the greatest ratio of cycles to iterations
- * (RecMII of modulo scheduling; Rau, "Iterative modulo scheduling", 1996). Found by longest paths
- * with each edge less by the ratio found so far (Lawler, 1976): a cycle that is still positive has
- * a greater one. Edges within an iteration go forward, so a round is one pass over the operations.
+ * Finds the limiting recurrence: the cycle of edges with the highest ratio of latency to iterations
+ * (RecMII of modulo scheduling; Rau, "Iterative modulo scheduling", 1996). The search uses longest
+ * paths with the current ratio subtracted from each edge (Lawler, 1976). A cycle that is still
+ * positive has a higher ratio. Edges within an iteration go forward, so one round is one pass over
+ * the operations.
  */
 #include "predict/internal.h"
 
 struct chain_search {
     const struct as_piece_of_code *block;
     double *start;    /* by operation */
-    uint32_t *parent; /* edge that set it */
+    uint32_t *parent; /* edge that set the start */
     uint32_t *mark;
-    uint32_t *order; /* edges by the operation they lead to */
+    uint32_t *order; /* edges sorted by their target operation */
 };
 
 #define NO_EDGE UINT32_MAX
@@ -33,7 +34,8 @@ static bool push_starts(struct chain_search *s, double ratio)
     return changed;
 }
 
-/* A cycle among the parents: its ratio, and an operation on it; below 0: none. */
+/* Finds a cycle among the parent edges. Sets `on` to an operation of the cycle. Returns its ratio
+ * in cycles per iteration, or -1 if there is none. */
 static double cycle_among(struct chain_search *s, uint32_t *on)
 {
     for (uint32_t i = 0; i < s->block->op_n; i++)
@@ -76,7 +78,7 @@ static void store_chain_cycle(const struct chain_search *s, uint32_t on, uint32_
     }
 }
 
-/* Counting sort by target. */
+/* Sorts the edges by target with a counting sort. Returns false if memory is short. */
 static bool order_edges(struct chain_search *s, struct as_arena *arena)
 {
     const size_t n = s->block->edge.n, ops = s->block->op_n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Edges between operations: which start must come how long after which other one, through
- * registers, flags and memory, in the same iteration or a later one.
+ * Makes edges between operations: min distance in cycles between two starts, through registers,
+ * flags and memory. The second start may be in a later iteration.
  */
 #include <string.h>
 
@@ -11,16 +11,16 @@
 struct last_write {
     int32_t op; /* below 0: not written yet */
     float latency;
-    float extra;  /* rsp: what making it whole has cost since */
-    uint16_t ago; /* iterations */
+    float extra;  /* rsp: cycles of synchronisation since the write */
+    uint16_t ago; /* iterations since the write */
 };
 
 struct depending {
     struct as_piece_of_code *block;
     struct last_write last[AS_PLACES];
     const struct as_memory_edge *memory;
-    bool stack_moved; /* push or pop since rsp was made whole */
-    bool keeps;       /* edges are kept: the second round */
+    bool stack_moved; /* a push or pop since the last synchronisation of rsp */
+    bool keeps;       /* the round stores edges: the second round */
 };
 
 static float bypass_of(const struct as_piece_of_code *block, const struct as_op *from,
@@ -59,7 +59,7 @@ static int read_edge(struct depending *d, uint32_t i, const struct as_op_read *r
     if (r->kind == AS_READ_ADDRESS) {
         if ((!op->loads && !in_order) || load_is_renamed(d, i))
             return 0;
-        /* In order, an address is made some cycles before its instruction could use the value. */
+        /* In order, an address is needed some cycles before the instruction could use a value. */
         const float wait = (float)set[ASSAY_UARCH_address_wait] - from->load_latency;
         if (in_order && weight < wait)
             weight = wait;
@@ -98,8 +98,8 @@ static int memory_edges(struct depending *d, uint32_t i)
                                               .weight = weight,
                                               .distance = m->distance,
                                               .memory = true}));
-        /* Such a load waits until the store is in the cache, and the next such store retires behind
-         * the load. */
+        /* A failed forwarding waits until the store is in the cache. The next such store retires
+         * after the load. */
         d->block->forward_failed_n += d->keeps && m->kind == AS_FORWARD_FAILED;
         if (m->kind == AS_FORWARD_FAILED)
             AS_TRY(store_edge(d, (struct as_edge){.from = i,
@@ -110,7 +110,7 @@ static int memory_edges(struct depending *d, uint32_t i)
     return 0;
 }
 
-/* rsp is wanted by its name after push or pop: one more operation adds up what they moved it by. */
+/* Adds the operation that updates rsp if an instruction reads rsp after a push or pop. */
 static void make_stack_whole(struct depending *d, struct as_op *op)
 {
     bool reads = false;
@@ -142,9 +142,9 @@ static int depend_round(struct depending *d)
     return 0;
 }
 
-/* ---- What waiting costs a scheduler -------------------------------------------------------- */
+/* ---- Cost of waiting in a scheduler --------------------------------------------------------- */
 
-/* Runs on the integer units in a cycle, without memory. */
+/* Returns true for an operation without memory access that takes one cycle on an integer unit. */
 static bool is_quick(const struct as_piece_of_code *block, const struct as_op *op, uint64_t alu)
 {
     if (op->loads || op->vector || op->latency > 1.01F || op->latency < 0.5F)
@@ -163,7 +163,8 @@ static bool uses_alu(const struct as_piece_of_code *block, const struct as_op *o
     return false;
 }
 
-/* By operation: waits for a quick one of the same iteration, of the one before, for a first one. */
+/* Flags by operation. It waits for a quick operation of the same iteration or of the previous one.
+ * FIRST: the quick operation itself waits for none. */
 enum { WAITS_HERE = 1, WAITS_CARRIED = 2, WAITS_FIRST = 4 };
 
 static void mark_waiting(const struct as_piece_of_code *block, uint64_t alu, uint8_t *waits)
@@ -180,8 +181,8 @@ static void mark_waiting(const struct as_piece_of_code *block, uint64_t alu, uin
         }
 }
 
-/* Operations that wait for another of one cycle take more of the integer units than their cycle
- * (measured: twelve chains of additions run at 5.3 a cycle on six units, pairs at 4.1). */
+/* Adds the extra use of integer units by operations that wait for an operation of one cycle.
+ * Measured: twelve chains of additions run at 5.3 per cycle on six units, pairs at 4.1. */
 static int add_waiting(struct assay_predictor *p, struct as_piece_of_code *block)
 {
     const double *set = block->uarch->set;
@@ -204,7 +205,8 @@ static int add_waiting(struct assay_predictor *p, struct as_piece_of_code *block
     return 0;
 }
 
-/* The next iteration begins. Its st(i) is the register that the last one left there. */
+/* Starts the next iteration: its st(i) is the register that the previous iteration
+ * left as st(i). */
 static void begin_iteration(struct depending *d)
 {
     struct last_write stack[8];
@@ -215,7 +217,8 @@ static void begin_iteration(struct depending *d)
         d->last[place].ago++;
 }
 
-/* Iterations until each value of the x87 stack has been in each place that it comes to. */
+/* Returns the number of iterations after which each value of the x87 stack has been in all its
+ * places. */
 static unsigned rounds_of(const struct as_piece_of_code *block)
 {
     for (unsigned i = 0; i < 8; i++)
@@ -235,7 +238,7 @@ int as_block_depend(struct assay_predictor *p, struct assay_error *err)
     for (unsigned place = 0; place < AS_PLACES; place++)
         d.last[place].op = -1;
     for (unsigned rounds = rounds_of(&p->block); rounds; rounds--) {
-        depend_round(&d); /* keeps nothing, cannot fail */
+        depend_round(&d); /* stores no edge, so it cannot fail */
         begin_iteration(&d);
     }
     d.keeps = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an operation waits for and what waits for it: registers, flags in their two groups, memory,
- * each with its latency; the top of the x87 stack and, with a stack engine, rsp are known at
- * rename and waited for by nobody.
+ * Finds the registers, flags and memory that an operation reads and writes, each with its latency.
+ * Flags form two groups. The top of the x87 stack is known at rename and makes no dependence. The
+ * same holds for rsp on a core with a stack engine.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@ bool as_insn_same_registers(const struct assay_insn *insn, const struct assay_fo
            form->operand[1].kind == ASSAY_OPERAND_REG && insn->reg[0] == insn->reg[1];
 }
 
-/* Registers whose values nobody waits for: rip, the control words, segments. */
+/* Returns true for registers that can make a dependence: not rip, control words and segments. */
 static bool is_followed(unsigned reg)
 {
     return reg < ASSAY_REG_TILE + 8;
@@ -57,7 +57,7 @@ static void read_set(struct as_op *op, struct assay_regset set, unsigned kind, f
         }
 }
 
-/* Where the value of a register operand is. */
+/* Returns the place of the value of a register operand. */
 static unsigned place_of(const struct assay_predictor *p, const struct assay_form *form,
                          unsigned reg)
 {
@@ -97,7 +97,7 @@ static void read_addresses(struct as_op *op, const struct assay_insn *insn,
                      : 0);
 }
 
-/* Registers beyond operands, those of the x87 stack apart. */
+/* Returns the implicit registers except those of the x87 stack. */
 static struct assay_regset implicit_without(struct assay_regset set, bool without_rsp)
 {
     set.word[0] &= ~((uint64_t)0xff << ASSAY_REG_X87);
@@ -122,7 +122,7 @@ static void read_and_write_flags(struct as_op *op, const struct assay_effects *e
         add_write(op, AS_PLACE_FLAGS, latency);
 }
 
-/* st(0) and st(1), which x87 instructions use without naming them. */
+/* Adds reads of st(0) and st(1) by x87 instructions that do not name them. */
 static void read_stack(const struct assay_predictor *p, struct as_op *op,
                        const struct assay_form *form)
 {
@@ -158,7 +158,8 @@ static void write_registers(const struct assay_predictor *p, struct as_op *op,
         }
 }
 
-/* And-not of a vector register with itself is zero: cores of AMD wait for nobody then. */
+/* Returns true for an and-not of a vector register with itself, which is zero. AMD cores treat it
+ * as independent of its sources. */
 static bool is_cut(const struct assay_predictor *p, const struct assay_insn *insn,
                    const struct assay_form *form)
 {
@@ -220,7 +221,7 @@ void as_op_memory(struct assay_predictor *p, struct as_op *op, const struct assa
     if (form->insn_class == ASSAY_CLASS_PREFETCH)
         op->loads = false;
     const bool indexed = insn->index != ASSAY_REG_NONE;
-    if (op->loads && !op->locked) /* a locked one's latency has its load in it */
+    if (op->loads && !op->locked) /* the latency of a locked instruction includes the load */
         op->load_latency =
             (float)(op->vector
                         ? set[indexed ? ASSAY_UARCH_load_fp_indexed : ASSAY_UARCH_load_fp]

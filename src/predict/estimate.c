@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Instructions that a table says nothing of: a cost by their class, which is marked and counted.
- * The figures are round ones that hold for most cores of the last ten years (Fog, "Instruction
- * tables"), so that one such instruction does not spoil the answer for the others.
+ * Estimates the cost of instructions without a table entry by their class. Such instructions are
+ * marked and counted. The figures are rounded and valid for most cores of the last ten years (Fog,
+ * "Instruction tables"). So one such instruction does not spoil the prediction.
  */
 #include "predict/internal.h"
 
@@ -42,8 +42,9 @@ static const struct class_cost class_costs[] = {{ASSAY_CLASS_NOP, 1, 0, 0, 0},
                                                 {ASSAY_CLASS_RANDOM, 20, 300, 300, 300},
                                                 {ASSAY_CLASS_SYSTEM, 20, 30, 30, 30}};
 
-/* A locked read-modify-write, whatever it computes: the store waits for all before it, and what
- * follows waits for the store. 17 to 20 cycles on most cores (Fog; measured ones agree). */
+/* Cost of a locked read-modify-write of any kind. The store waits for everything before it, and
+ * later instructions wait for the store. Most cores need 17 to 20 cycles (Fog; own measurements
+ * agree). */
 #define LOCKED_CYCLES 18
 #define LOCKED_SLOTS  8
 
@@ -107,8 +108,8 @@ static void estimate_class(const struct assay_predictor *p, const struct assay_f
         add_use(op, op->vector ? p->group_fp : p->group_alu, op->slots < 4 ? op->slots : 4, false);
 }
 
-/* On the unit that other divisions and roots of floating point take, as long as that is 16 bytes
- * wide: cores that are said nothing of have such. */
+/* Estimates a floating-point division or root on the divider of the core. The divider is assumed to
+ * be 16 bytes wide, as on all cores without table entries. */
 static void estimate_division(const struct assay_predictor *p, const struct assay_form *form,
                               struct as_op *op)
 {

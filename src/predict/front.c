@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the front end allows: slots renamed, taken branches, and how instructions come out of the op
+ * Computes the limits of the front end: renamed slots, taken branches, and the supply from the op
  * cache, the loop buffer or the decoders.
  */
 #include <math.h>
@@ -35,13 +35,13 @@ double as_front_branch(const struct as_piece_of_code *block)
 
 enum { LINE_SLOTS = ASSAY_UARCH_LINE, COPIES_MOST = 64 };
 
-/* Lines of a loop in the cycles in which they are read: what stands in a cycle's entries may be of
- * several lines. Only the line that the loop's branch leads to is read again after a pause where
- * it has more slots than one reading gives; behind it entries follow each other. */
+/* State of reading the lines of a loop from the op cache. The entries of one cycle may belong to
+ * several lines. Only the line at the branch target is read again after a pause. This happens if it
+ * has more slots than one read returns. Further entries follow without gaps. */
 struct line_reading {
     double cycles;
-    double left; /* entries that the cycle at hand still has */
-    bool behind; /* the first line is read */
+    double left; /* entries that the current cycle can still read */
+    bool behind; /* the first line has been read */
 };
 
 static void read_entries(double entries, double a_cycle, struct line_reading *r)
@@ -60,10 +60,10 @@ static void read_looped_line(const struct assay_uarch *uarch, double slots, stru
     const double entry = uarch->set[ASSAY_UARCH_opcache_line_slots];
     const double a_cycle = fmax(floor(fetch / entry), 1);
     const double again = r->behind ? 0 : ceil(slots / fetch - 1e-9) - 1;
-    /* One with nothing but the end of an instruction is read too. */
+    /* A line that holds only the end of an instruction is read too. */
     const double entries = fmax(ceil((again > 0 ? fetch : slots) / entry - 1e-9), 1);
     if (entries > r->left && entries <= a_cycle)
-        r->left = 0; /* of one line in one cycle, where that can be */
+        r->left = 0; /* entries of one line are read in one cycle if possible */
     read_entries(entries, a_cycle, r);
     if (again > 0) {
         r->cycles += uarch->set[ASSAY_UARCH_opcache_again] * again;
@@ -72,7 +72,8 @@ static void read_looped_line(const struct assay_uarch *uarch, double slots, stru
     r->behind = true;
 }
 
-/* In straight code: as measured, else what dispatch takes. */
+/* Returns the cycles of a line in straight code: the measured value, or else the cycles of
+ * dispatch. */
 static double straight_line(const struct assay_uarch *uarch, double slots)
 {
     const double width = uarch->set[ASSAY_UARCH_dispatch_width];
@@ -86,7 +87,7 @@ static double straight_line(const struct assay_uarch *uarch, double slots)
     return at_low + (at_high - at_low) * (slots - low);
 }
 
-/* One line of the op cache a cycle, each with slots of one window of code (Intel). */
+/* Returns the cycles of a window of code at one op-cache line per cycle (Intel). */
 static double windowed_line(const struct assay_uarch *uarch, double slots)
 {
     return ceil(slots / uarch->set[ASSAY_UARCH_opcache_line_slots] - 1e-9);
@@ -104,7 +105,7 @@ static void read_line(const struct assay_uarch *uarch, double slots, bool loop,
 }
 
 /* Returns the operation that the last taken branch of a loop leads to. A rotated loop falls through
- * to its first one. */
+ * to its first operation. */
 static uint32_t branch_target(const struct as_piece_of_code *block)
 {
     for (uint32_t i = block->op_n; i-- > 0;)
@@ -113,7 +114,8 @@ static uint32_t branch_target(const struct as_piece_of_code *block)
     return 0;
 }
 
-/* Copies of the block one behind the other until a line begins where the first one did. */
+/* Returns the cycles per copy of the block. Straight code is repeated until a line begins where the
+ * first one did. */
 static double opcache_cycles(const struct as_piece_of_code *block, bool loop)
 {
     const struct assay_uarch *uarch = block->uarch;
@@ -166,7 +168,8 @@ static bool changes_length(const struct as_piece_of_code *block, const struct as
     return false;
 }
 
-/* Code whose lengths are hard to find is decoded anew where it does not loop closely. */
+/* Returns true if the code has length-changing prefixes. Outside of close loops it is decoded each
+ * time. */
 static bool has_stalls(const struct as_piece_of_code *block)
 {
     for (uint32_t i = 0; i < block->op_n; i++)
@@ -175,8 +178,8 @@ static bool has_stalls(const struct as_piece_of_code *block)
     return false;
 }
 
-/* Groups of instructions: the first decoder takes any up to its most slots, the others simple ones;
- * a branch ends a group (Fog; uiCA, 4.1). */
+/* Returns the cycles of the decoders. The first decoder handles any instruction up to its slot
+ * limit, the others only simple ones. A branch ends a group (Fog; uiCA, 4.1). */
 static double decoder_groups(const struct as_piece_of_code *block)
 {
     const double *set = block->uarch->set;
@@ -209,7 +212,8 @@ static double length_stalls(const struct as_piece_of_code *block)
     return stalls;
 }
 
-/* Bytes come in blocks, a length-changing prefix stalls. */
+/* Returns the cycles of legacy decoding. Bytes are fetched in blocks, and length-changing prefixes
+ * stall. */
 static double legacy_cycles(const struct as_piece_of_code *block)
 {
     const double groups = decoder_groups(block);
@@ -217,7 +221,7 @@ static double legacy_cycles(const struct as_piece_of_code *block)
     return (groups > bytes ? groups : bytes) + length_stalls(block);
 }
 
-/* Windows with such branches are not kept in the op cache. */
+/* Returns true if the jcc erratum keeps branches of the block out of the op cache. */
 static bool has_erratum(const struct as_piece_of_code *block)
 {
     return block->uarch->set[ASSAY_UARCH_jcc_erratum] > 0 && as_branches_at_end(block) > 0;
@@ -231,21 +235,22 @@ static double slots_decoded(const struct as_piece_of_code *block)
     return slots;
 }
 
-/* Out of the loop buffer or the op cache; below 0 where it comes from the decoders. */
+/* Returns the cycles of the loop buffer or the op cache. Returns -1 if the decoders supply the
+ * code. */
 static double cached_cycles(const struct as_piece_of_code *block)
 {
     const double *set = block->uarch->set;
     const double slots = slots_decoded(block);
     const bool loop = block->mode == ASSAY_PREDICT_LOOP, erratum = has_erratum(block);
     if (loop && slots <= set[ASSAY_UARCH_loop_buffer] && !erratum)
-        return ceil(slots / set[ASSAY_UARCH_dispatch_width] - 1e-9); /* whole rounds of the loop */
+        return ceil(slots / set[ASSAY_UARCH_dispatch_width] - 1e-9); /* whole iterations only */
     if (!(set[ASSAY_UARCH_opcache_width] > 0) || erratum || (!loop && has_stalls(block)) ||
         (loop && slots > set[ASSAY_UARCH_opcache_slots]))
         return -1;
     const bool reads_again = set[ASSAY_UARCH_opcache_fetch] > 0;
     double lines = 0;
     const bool by_windows = reads_again || set[ASSAY_UARCH_opcache_loop] > 0;
-    if (loop && !by_windows) /* slots come in rows of a line, the branch ends one */
+    if (loop && !by_windows) /* lines hold rows of slots; the branch ends a row */
         lines = windowed_line(block->uarch, slots);
     else if (set[ASSAY_UARCH_opcache_line_b] > 0)
         lines = opcache_cycles(block, loop);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a block does that costs more than its operations show: loads that get only a part of what a
- * store wrote, loads that look like a store 4 KiB away, branches at the end of 32 bytes. Intel,
- * Optimization Reference Manual (248966), store forwarding and 4-KByte aliasing; Intel, Mitigations
- * for Jump Conditional Code Erratum, 2019.
+ * Finds hazards: a block with them costs more than its operations show. The first kind is a load of
+ * bytes that a store wrote only in part. The second is a load that aliases a store at a distance of
+ * 4 KiB. The third is a branch at the end of 32 bytes. Sources: Intel, Optimization Reference
+ * Manual (248966), store forwarding and 4-KByte aliasing; Intel, Mitigations for Jump Conditional
+ * Code Erratum, 2019.
  */
 #include "predict/internal.h"
 
@@ -22,7 +23,8 @@ unsigned as_branches_at_end(const struct as_piece_of_code *block)
     return n;
 }
 
-/* The bytes of both overlap in the lower 12 bits of their addresses, and nowhere else. */
+/* Returns true if the bytes of load and store overlap in the lower 12 address bits but not in
+ * memory. */
 static bool looks_alike(const struct as_op *load, const struct as_op *store)
 {
     const int64_t apart = load->address_offset - store->address_offset;
@@ -33,7 +35,7 @@ static bool looks_alike(const struct as_op *load, const struct as_op *store)
            (low < store_b || PAGE_B - low < load_b);
 }
 
-/* Loads soon behind a store that they are not of, but which has the same place in its page. */
+/* Returns the number of loads with the page offset of a nearby store to other memory. */
 static unsigned loads_that_look_like_stores(const struct as_piece_of_code *block)
 {
     unsigned n = 0;

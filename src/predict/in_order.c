@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A core in order with two pipes (Knights Corner): operations issue as the program has them, two
- * together where the first one may go through the first pipe and the second one through the second
- * pipe, and neither waits for the other. A thread issues every second cycle at most; cycles are
- * those of one thread. The rules are those of the Pentium, as Intel's "Xeon Phi Coprocessor System
- * Software Developers Guide" (328207) has them of this core; which operation fits which pipe is in
- * the groups of the table (doc/reference/uarch.md): ALU both, FANY the first alone, BR the second
- * alone.
+ * Simulates an in-order core with two pipes (Knights Corner). Operations issue in program order.
+ * Two issue together if the first fits the first pipe and the second fits the second pipe. Neither
+ * may depend on the other. A thread issues at most every second cycle; all cycles are those of one
+ * thread.
+ *
+ * The rules are those of the Pentium, as in Intel's "Xeon Phi Coprocessor System Software
+ * Developers Guide" (328207). The groups of the table define the pipe of each operation
+ * (doc/reference/uarch.md): ALU uses both pipes, FANY only the first, BR only the second.
  */
 #include <math.h>
 
@@ -18,14 +19,14 @@ enum as_pairing { AS_PAIR_ANY, AS_PAIR_FIRST, AS_PAIR_SECOND, AS_PAIR_NONE };
 
 struct as_ordered {
     const struct as_piece_of_code *block;
-    uint64_t pipes, second; /* ports */
+    uint64_t pipes, second; /* bit masks of ports */
     double gap;
-    double *start; /* by operation, of the last iterations */
+    double *start; /* by operation, for the last iterations */
     struct as_edges_to edges;
     double unit_free[ASSAY_UARCH_PORTS];
-    double at;                  /* the cycle of the issue at hand, */
-    double next;                /* and the first one of the next issue */
-    const struct as_op *leader; /* that one may join, or NULL */
+    double at;                  /* cycle of the current issue */
+    double next;                /* first cycle of the next issue */
+    const struct as_op *leader; /* operation that another may join, or NULL */
 };
 
 static enum as_pairing pairing_of(const struct as_ordered *o, const struct as_op *op)
@@ -42,7 +43,7 @@ static enum as_pairing pairing_of(const struct as_ordered *o, const struct as_op
                            : AS_PAIR_ANY;
 }
 
-/* Cycles for which it keeps its pipe, and with it all that follows. */
+/* Returns the cycles for which an operation blocks its pipe and all later operations. */
 static double pipe_cycles(const struct as_ordered *o, const struct as_op *op)
 {
     double most = (double)op->own;
@@ -71,7 +72,8 @@ static bool may_join(const struct as_ordered *o, const struct as_op *op, double 
     return (kind == AS_PAIR_ANY || kind == AS_PAIR_SECOND) && !write_the_same(o->leader, op);
 }
 
-/* Branches are predicted: they wait for nothing. */
+/* Returns the cycle in which the sources of an operation are ready. Branches are predicted, so they
+ * do not wait. */
 static double sources_ready_at(const struct as_ordered *o, uint32_t i, uint32_t iteration)
 {
     const struct as_piece_of_code *block = o->block;
@@ -90,7 +92,8 @@ static double sources_ready_at(const struct as_ordered *o, uint32_t i, uint32_t 
     return ready;
 }
 
-/* Units beyond the pipes, each for as long as the table says. */
+/* Returns the cycle in which the units outside of the pipes are free. Each is busy for the table's
+ * number of cycles. */
 static double units_free_at(const struct as_ordered *o, const struct as_op *op)
 {
     double at = 0;
@@ -106,7 +109,7 @@ static double issue_in_order(struct as_ordered *o, const struct as_op *op, doubl
 {
     const double pipe = pipe_cycles(o, op);
     if (!op->use_n && op->slots < 0.5F)
-        return ready; /* left out */
+        return ready; /* an ablation has removed it */
     if (may_join(o, op, ready)) {
         o->leader = NULL;
         o->next = fmax(o->next, o->at + pipe);
@@ -181,7 +184,7 @@ int as_simulate_in_order(struct assay_predictor *p, unsigned timeline_n, double 
 {
     const struct as_piece_of_code *block = &p->block;
     struct as_ordered o = {.at = 0};
-    /* Divisible by the periods that there are: pairs go across iterations. */
+    /* The numbers are divisible by the usual periods, because pairs cross iterations. */
     const uint32_t half = 240 * block->op_n <= ORDERED_MOST  ? 120
                           : 48 * block->op_n <= ORDERED_MOST ? 24
                                                              : 4;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops whose data do not lie in the first level: what an iteration moves, from the streams of the
- * loop, over what the machine was measured to move. A bandwidth is known of four mixtures of
- * reading and writing; between them the cycles of a byte are taken to change evenly. Hardware
- * fetches ahead, so that computing and moving overlap: the greater of both is the answer.
+ * Predicts loops with data outside of the first-level cache: the bytes that an iteration moves,
+ * divided by the measured bandwidth of the machine. The bandwidth is known for four ratios of reads
+ * to writes. Between them, the cycles per byte are interpolated. Hardware prefetching overlaps
+ * computation and data movement, so the prediction is the maximum of both.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,9 +21,10 @@ const char *assay_predict_level_name(enum assay_predict_level level)
     return (unsigned)level < ASSAY_PREDICT_LEVELS ? name[level] : "?";
 }
 
-/* ---- What moves ---------------------------------------------------------------------------- */
+/* ---- Traffic -------------------------------------------------------------------------------- */
 
-/* Lines that the accesses of one array begin in, of a step that leaves holes. */
+/* Returns the number of cache lines in which accesses of one array begin, for steps that skip
+ * lines. */
 static double lines_of(const struct assay_streams *streams, uint32_t array, double line_b)
 {
     double lines = 0;
@@ -87,14 +88,14 @@ void assay_traffic_of(const struct assay_streams *streams, double line_b, struct
     }
 }
 
-/* ---- What it takes ------------------------------------------------------------------------- */
+/* ---- Time ----------------------------------------------------------------------------------- */
 
 static const char *const stored_level[] = {"L1", "L2", "L3", "memory"};
 
 static double figure_of(const struct assay_figures *figures, const char *format,
                         enum assay_predict_level level, const char **lacking)
 {
-    static char name[64]; /* of the last one that was lacking */
+    static char name[64]; /* name of the last missing figure */
     char wanted[64];
     snprintf(wanted, sizeof wanted, format, stored_level[level]);
     const struct assay_figure *figure = assay_figures_find(figures, wanted);
@@ -106,7 +107,8 @@ static double figure_of(const struct assay_figures *figures, const char *format,
     return -1;
 }
 
-/* Hertz of a core that runs vectors, or what is there. */
+/* Returns the frequency in Hz of a core that runs vector code, or another known frequency. Returns
+ * -1 if there is none. */
 static double frequency_of(const struct assay_figures *figures)
 {
     for (size_t i = 0; i < figures->figure_n; i++)
@@ -115,7 +117,7 @@ static double frequency_of(const struct assay_figures *figures)
     return -1;
 }
 
-/* Seconds of a byte by the share that is written; below 0: lacking. */
+/* Returns the seconds per byte for the share of written bytes, or -1 if a figure is missing. */
 static double seconds_of_byte(const struct assay_figures *figures, enum assay_predict_level level,
                               double written, const char **lacking)
 {
@@ -165,7 +167,7 @@ bool assay_predict_at(const struct assay_traffic *traffic, const struct assay_fi
                       level, lacking);
         if (each < 0)
             return false;
-        /* The figure has its stream of indices in it. */
+        /* The figure includes the stream of indices. */
         seconds = fmax(seconds, traffic->gathered_n * each * 1e-9);
     }
     *out = fmax(cycles, seconds * frequency);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What ports allow: no set of ports can take more than its share of the port-cycles that fit
- * nowhere else. The busiest set is a union of groups in use; the unions are gone through. (uiCA and
- * the papers on port models say so: Abel and Reineke, ICS 2022; Ritter and Hack, PLDI 2020.)
+ * Computes the limits of ports. A set of ports needs at least the port-cycles that fit nowhere
+ * else, divided by its size. The busiest set is a union of used groups, so all unions are tried.
+ * Sources: Abel and Reineke (uiCA), ICS 2022; Ritter and Hack, PLDI 2020.
  */
 #include <math.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static double width_of_ports(uint64_t ports)
     return (double)__builtin_popcountll(ports);
 }
 
-/* Port-cycles by set of ports. */
+/* Adds up the port-cycles of each set of ports. Returns the number of sets. */
 static unsigned sum_demand(const struct as_piece_of_code *block,
                            struct port_demand out[ASSAY_UARCH_GROUPS])
 {
@@ -47,7 +47,7 @@ static double load_of_set(const struct port_demand *demand, unsigned n, uint64_t
     return sum / width_of_ports(ports);
 }
 
-/* All unions of connected sets, from `ports` on. */
+/* Tries all unions of connected sets that include `ports`. */
 static void try_unions(const struct port_demand *demand, unsigned n, unsigned from, uint64_t ports,
                        double *best, uint64_t *best_ports)
 {
@@ -67,7 +67,7 @@ double as_ports_busiest(const struct as_piece_of_code *block, uint64_t *ports)
     const unsigned n = sum_demand(block, demand);
     double best = 0;
     *ports = 0;
-    for (unsigned i = 0; i + 1 < n; i++) /* small sets first: their unions are found from them */
+    for (unsigned i = 0; i + 1 < n; i++) /* small sets first: their unions start from them */
         for (unsigned k = i + 1; k < n; k++)
             if (width_of_ports(demand[k].ports) < width_of_ports(demand[i].ports)) {
                 const struct port_demand keep = demand[i];
@@ -78,8 +78,8 @@ double as_ports_busiest(const struct as_piece_of_code *block, uint64_t *ports)
     return best;
 }
 
-/* Two stores behind each other that write one line of the cache, as far as their addresses say;
- * unknown bases are taken to begin lines. */
+/* Returns true if two consecutive stores write one cache line, as far as their addresses are known.
+ * Unknown bases are assumed to be aligned to lines. */
 static bool same_line(const struct as_piece_of_code *block, const struct as_op *a,
                       const struct as_op *b)
 {
@@ -89,8 +89,8 @@ static bool same_line(const struct as_piece_of_code *block, const struct as_op *
             (a->address_offset & -line_b) == (b->address_offset & -line_b));
 }
 
-/* Lines that stores write in an iteration, some iterations one behind the other; the next store of
- * one instruction alone goes to the same line. */
+/* Returns the cache lines that stores write per iteration, averaged over 8 iterations. Two
+ * consecutive stores to one line count as one, and so do two of one instruction. */
 double as_store_lines(const struct as_piece_of_code *block)
 {
     enum { ROUNDS = 8 };
@@ -110,9 +110,8 @@ double as_store_lines(const struct as_piece_of_code *block)
 }
 
 /*
- * A load that crosses lines takes its ports once more. Bases are taken to hold addresses of whole
- * lines: of vectors that do not lie at a multiple of their width every (line / width)th crosses, as
- * loops go.
+ * Adds port use for loads that cross cache lines. Bases are assumed to be aligned to lines. Vectors
+ * at unaligned offsets cross a line in one of (line / width) iterations.
  */
 void as_ports_split(struct as_piece_of_code *block)
 {
@@ -137,8 +136,8 @@ static bool only_stores(const struct as_op *op)
     return op->stores && !op->loads;
 }
 
-/* Of the operations before `i` or behind it, around the loop: the first one that loads or stores,
- * or the first one that loads. */
+/* Returns the nearest operation before or after `i`, around the loop, that accesses memory. With
+ * `must_load` it must load. Returns operation `i` if there is none. */
 static const struct as_op *memory_beside(const struct as_piece_of_code *block, uint32_t i,
                                          bool before, bool must_load)
 {
@@ -152,11 +151,11 @@ static const struct as_op *memory_beside(const struct as_piece_of_code *block, u
 }
 
 /*
- * On Zen 5 a store that comes next to another store, with no load between, keeps vector loads from
- * their two ports for 0.44 port-cycles: so measured of 1 to 4 loads a store in runs of 2 to 12,
- * whatever the width, the places written, or what else stands between. As if places in the four
- * queues of addresses were given out in order, not by what waits there. Of four integer loads a
- * cycle nothing is lost.
+ * Adds the cost of consecutive stores on Zen 5. A store next to another store, with no load
+ * between, blocks the two vector-load ports for 0.44 port-cycles. This was measured for 1 to 4
+ * loads per store in runs of 2 to 12 stores. Width, addresses and other instructions do not matter.
+ * The core seems to assign entries of the four address queues in order, not by load. Loops with
+ * four integer loads per cycle lose nothing.
  */
 void as_ports_runs(const struct assay_predictor *p, struct as_piece_of_code *block)
 {
@@ -175,10 +174,10 @@ void as_ports_runs(const struct assay_predictor *p, struct as_piece_of_code *blo
 }
 
 /*
- * Loads and stores of code that loads integers and vectors, over how many of them go in a cycle:
- * Zen 5 has four queues of addresses, but 1 to 2 integer loads beside 1 to 3 vector loads, with
- * and without a store, came to 2.6 to 3.4 in the cycle. Where less than a quarter of the loads is
- * of the other kind, which was not measured, ports and runs of stores count alone.
+ * Returns the cycles of loads and stores in code that loads both integers and vectors. Zen 5 has
+ * four address queues. But 1 to 2 integer loads with 1 to 3 vector loads reached only 2.6 to 3.4
+ * accesses per cycle, with or without a store. If one kind is less than a quarter of the loads,
+ * nothing was measured. Then ports and runs of stores alone count.
  */
 double as_memory_mixed(const struct as_piece_of_code *block)
 {
@@ -211,7 +210,8 @@ double as_memory_bytes(const struct as_piece_of_code *block, const char **name)
     return fmax(load_cy, store_cy);
 }
 
-/* Loads from one bank of the first level; registers are taken to hold addresses of whole lines. */
+/* Returns the cycles of loads from the busiest bank of the first-level cache. Registers are assumed
+ * to hold line-aligned addresses. */
 double as_bank_busiest(const struct as_piece_of_code *block)
 {
     enum { BANKS_MOST = 16 };
@@ -251,7 +251,7 @@ double as_units_busiest(const struct as_piece_of_code *block, const char **name)
     return best;
 }
 
-/* Cycles that the loads which can go nowhere but to `ports` take there. */
+/* Returns the cycles on `ports` of loads that can use no other port. */
 static double loads_within(const struct as_piece_of_code *block, const double *loads,
                            uint64_t ports)
 {
@@ -265,7 +265,7 @@ static double loads_within(const struct as_piece_of_code *block, const double *l
 
 void as_ports_of_memory(const struct as_piece_of_code *block, struct assay_prediction *out)
 {
-    double loads[ASSAY_UARCH_GROUPS] = {0}; /* port-cycles: addresses and data may have their own */
+    double loads[ASSAY_UARCH_GROUPS] = {0}; /* port-cycles of loads by group */
 
     out->load_cy = out->store_cy = out->store_address_cy = 0;
     for (uint32_t i = 0; i < block->op_n; i++) {
@@ -322,7 +322,8 @@ void as_units_of_division(const struct as_piece_of_code *block, double *best, do
     }
 }
 
-/* Water filling: each use goes to the ports of its group that are least busy, a few rounds. */
+/* Spreads the uses by water filling: each use goes to the least busy port of its group, in 16
+ * shares. */
 void as_ports_spread(const struct as_piece_of_code *block, double *port_use, float *insn_port)
 {
     const unsigned port_n = block->uarch->port_n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The prediction: bounds of all kinds, the simulation where it can say more, and what is reported
- * of them.
+ * Makes the prediction: all bounds, the simulation if it can add information, and the report of
+ * both.
  */
 #include <math.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "predict/internal.h"
 
-/* Bounds within this share of the greatest one may add up: then it is simulated. */
+/* Bounds above this share of the highest one may add up, so the block is simulated. */
 #define NEAR_TIE 0.6
 
 const char *assay_bound_name(enum assay_bound bound)
@@ -112,7 +112,8 @@ static int find_chain(struct assay_predictor *p, struct assay_prediction *out)
     return 0;
 }
 
-/* In order, what comes in a cycle and what its pipes take go by the issues of one thread. */
+/* Finds the bounds of dispatch, decode, branches and ports. On an in-order core, dispatch and pipes
+ * depend on the issues of one thread. */
 static void find_bounds_of_issue(const struct assay_predictor *p, struct assay_prediction *out,
                                  uint64_t *ports)
 {
@@ -146,7 +147,7 @@ static void raise_unit(struct unit_bound *out, double cycles, const char *name)
         *out = (struct unit_bound){cycles, name};
 }
 
-/* What is not pipelined, and what the first level takes in a cycle. */
+/* Returns the highest bound of units that are not pipelined and of the first-level cache. */
 static struct unit_bound find_unit_bound(const struct as_piece_of_code *block)
 {
     const double lines = block->uarch->set[ASSAY_UARCH_store_lines];
@@ -185,7 +186,7 @@ static int find_bounds(struct assay_predictor *p, struct assay_prediction *out)
     return 0;
 }
 
-/* ---- What is said of instructions ---------------------------------------------------------- */
+/* ---- Results per instruction ---------------------------------------------------------------- */
 
 static bool is_idiom(const struct as_piece_of_code *block, const struct as_op *op)
 {
@@ -193,7 +194,8 @@ static bool is_idiom(const struct as_piece_of_code *block, const struct as_op *o
            block->code->insn[op->at].bits & ASSAY_INSN_IDIOM;
 }
 
-/* An access and other work, or the address and the data of a store, renamed as one. */
+/* Returns true if one slot holds an access and other work, or the address and the
+ * data of a store. */
 static bool is_micro_fused(const struct as_op *op)
 {
     bool address = false, other = false;
@@ -269,7 +271,7 @@ static int add_simulation(struct assay_predictor *p, const struct assay_predict_
     out->bounds[ASSAY_BOUND_WINDOW] = out->simulated;
     if (out->simulated > out->cycles * 1.02) {
         out->bound = ASSAY_BOUND_WINDOW;
-        out->limit[0] = 0; /* of the ports or the unit that would limit alone */
+        out->limit[0] = 0; /* removes the name of the ports or unit that would limit alone */
     }
     if (out->simulated > out->cycles)
         out->cycles = out->simulated;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Buffers of a core that operations wait for room in: schedulers, whose entries become free in any
- * order, and queues, whose entries do so in the order in which they came. In a header, as the
- * simulation asks them of every operation.
+ * Models the buffers in which operations need an entry. Schedulers free their entries in any order,
+ * queues in the order of arrival. The code is in a header because the simulation uses it for every
+ * operation.
  */
 #ifndef AS_PREDICT_ROOMS_H
 #define AS_PREDICT_ROOMS_H
@@ -11,13 +11,13 @@
 
 enum { AS_HEAP_MOST = 1024, AS_QUEUE_MOST = 1024 };
 
-/* Cycles at which entries become free, the earliest first. */
+/* Cycles in which entries become free, as a heap with the earliest first. */
 struct as_scheduler_entries {
     double at[AS_HEAP_MOST];
     unsigned n, cap;
 };
 
-/* Entries that are freed in order. */
+/* Entries that become free in order. */
 struct as_queue_entries {
     double at[AS_QUEUE_MOST];
     unsigned head, n, cap;
@@ -51,7 +51,7 @@ static inline void as_heap_pop(struct as_scheduler_entries *w)
     w->at[i] = last;
 }
 
-/* The first cycle from `cycle` on in which the scheduler has room. */
+/* Returns the first cycle from `cycle` on in which the scheduler has a free entry. */
 static inline double as_scheduler_room(struct as_scheduler_entries *w, double cycle)
 {
     if (!w->cap)

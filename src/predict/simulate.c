@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The core out of order: operations are taken in program order, each gets its cycle of dispatch
- * (width, reorder buffer, schedulers and queues that must have room), its cycle of issue (the first
- * one after its sources in which a port of its group is free) and of retirement. As ports are
- * booked from the oldest on, an older operation is never held up by a younger one: the order in
- * which a scheduler that picks the oldest ready one works.
+ * Simulates an out-of-order core. Operations are handled in program order. Each gets its cycle of
+ * dispatch, limited by the width and by free entries of the buffers. It issues in the first cycle
+ * after its sources are ready in which a port of its group is free. Then it retires. Ports are
+ * reserved for the oldest operation first, so a younger operation never delays an older one. This
+ * is the order of a scheduler that picks the oldest ready operation.
  */
 #include <assert.h>
 #include <math.h>
@@ -14,14 +14,14 @@
 #include "predict/rooms.h"
 
 enum {
-    WORDS = 256,     /* of 64 cycles each: what a port's calendar looks ahead */
-    OPS_MOST = 9000, /* operations simulated at most */
+    WORDS = 256,     /* words of 64 cycles: the range of a port's calendar */
+    OPS_MOST = 9000, /* max number of simulated operations */
     ITERATIONS_KEPT = 64
 };
 
 struct calendar {
     uint64_t busy[WORDS];
-    int64_t tag[WORDS]; /* which 64 cycles the word stands for */
+    int64_t tag[WORDS]; /* number of the 64 cycles that the word stands for */
 };
 
 struct as_simulation {
@@ -30,25 +30,26 @@ struct as_simulation {
     uint32_t port_count[ASSAY_UARCH_PORTS];
     struct as_scheduler_entries scheduler[3];
     struct as_queue_entries loads, stores;
-    double slot_freed[AS_QUEUE_MOST]; /* reorder buffer: when the operation retired */
+    double slot_freed[AS_QUEUE_MOST]; /* reorder buffer: cycle in which the operation retired */
     float slot_n[AS_QUEUE_MOST];
     unsigned slot_head, slot_count;
     double slots_held;
-    double dispatch_at; /* in slots since the beginning */
-    double retired_at;  /* in slots too */
-    /* What belongs to the block: start of each operation in the last iterations. */
+    double dispatch_at; /* in slots since the start */
+    double retired_at;  /* in slots since the start */
+    /* Arrays of the block: start of each operation in the last iterations. */
     double *start;
-    double *carry;    /* fractions of port-cycles, by operation and use */
-    double *own_free; /* by operation: its own unit, that of the first with the same form */
+    double *carry; /* fractions of port-cycles by operation and use */
+    /* By operation: cycle in which its own unit is free; operations with one form share it. */
+    double *own_free;
     uint32_t *own_of;
     struct as_edges_to edges;
     const struct as_piece_of_code *block;
-    /* Ports are chosen at rename, in this cycle. */
+    /* Ports are chosen at rename, which is in cycle `dispatched`. */
     bool binds;
     double dispatched;
-    /* Cycles that dispatch waited for room in each: all, and until the middle of the run. */
+    /* Cycles that dispatch waited for each buffer: in all, and up to the middle of the run. */
     double waited[ASSAY_BUFFERS], waited_middle[ASSAY_BUFFERS];
-    double measured; /* iterations of the second half */
+    double measured; /* number of iterations in the second half */
 };
 
 /* ---- Ports --------------------------------------------------------------------------------- */
@@ -63,7 +64,7 @@ static uint64_t *busy_word(struct calendar *c, int64_t word)
     return &c->busy[at];
 }
 
-/* First cycle from `ready` on in which one of `ports` is free. */
+/* Returns the first cycle from `ready` on in which one of `ports` is free. */
 static int64_t first_free(struct as_simulation *s, uint64_t ports, int64_t ready)
 {
     for (int64_t word = ready >> 6, tries = 0; tries < WORDS; word++, tries++) {
@@ -78,7 +79,7 @@ static int64_t first_free(struct as_simulation *s, uint64_t ports, int64_t ready
     return ready;
 }
 
-/* Books one port-cycle; the port that has done least of those that are free. */
+/* Reserves one port-cycle on the least used of the free ports. Returns the cycle. */
 static int64_t book_port(struct as_simulation *s, uint64_t ports, int64_t ready)
 {
     const int64_t cycle = first_free(s, ports, ready);
@@ -96,7 +97,7 @@ static int64_t book_port(struct as_simulation *s, uint64_t ports, int64_t ready)
     return cycle;
 }
 
-/* Port-cycles booked on a port from `cycle` on, as far as a scheduler looks. */
+/* Returns the number of port-cycles reserved on a port from `cycle` on, in the next three words. */
 static unsigned pending_on(struct as_simulation *s, unsigned port, int64_t cycle)
 {
     unsigned n = 0;
@@ -109,7 +110,8 @@ static unsigned pending_on(struct as_simulation *s, unsigned port, int64_t cycle
     return n;
 }
 
-/* The port is chosen when the operation is renamed, by what waits for each port at that time. */
+/* Reserves one port-cycle on the port that has the fewest waiting operations at rename. Returns the
+ * cycle. */
 static int64_t bind_port(struct as_simulation *s, uint64_t ports, int64_t ready)
 {
     unsigned best = 0, least = UINT32_MAX;
@@ -124,7 +126,7 @@ static int64_t bind_port(struct as_simulation *s, uint64_t ports, int64_t ready)
     return book_port(s, (uint64_t)1 << best, ready);
 }
 
-/* A use of a group: when its first port-cycle is. */
+/* Reserves the port-cycles of one use. Returns the cycle of the first one. */
 static double book_use(struct as_simulation *s, const struct as_op_use *use, double *carry,
                        double ready)
 {
@@ -174,7 +176,7 @@ static void reorder_insert(struct as_simulation *s, double slots, double freed)
 
 /* ---- One operation ------------------------------------------------------------------------- */
 
-/* Integers, vectors, memory. */
+/* Returns the scheduler of an operation: 0 integers, 1 vectors, 2 memory. */
 static unsigned scheduler_of(const struct as_simulation *s, const struct as_op *op)
 {
     bool address = op->memory_n != 0, data = false;
@@ -185,7 +187,8 @@ static unsigned scheduler_of(const struct as_simulation *s, const struct as_op *
     return op->vector && s->scheduler[1].cap ? 1 : 0;
 }
 
-/* `room`: when the buffer has some; dispatch would go on at `cycle`. */
+/* Counts the wait from `cycle` until cycle `room`, in which the buffer has a free entry. Returns
+ * `room`. */
 static double waited_for(struct as_simulation *s, enum assay_buffer buffer, double cycle,
                          double room)
 {
@@ -242,7 +245,7 @@ static struct sources_at sources_ready(const struct as_simulation *s, uint32_t i
     return ready;
 }
 
-/* Issues all uses; gives the cycle in which the operation itself starts. */
+/* Issues all uses. Returns the cycle in which the operation itself starts. */
 static double issue(struct as_simulation *s, uint32_t i, struct sources_at ready, double dispatched)
 {
     const struct as_op *op = &s->block->op[i];
@@ -290,7 +293,8 @@ static double retire(struct as_simulation *s, const struct as_op *op, double don
     return cycle;
 }
 
-/* When what it loads would be there, with a port at once. */
+/* Returns the cycle in which the loaded value is ready if a port is free at once. Returns `address`
+ * if nothing is loaded. */
 static double loaded_at(const struct as_op *op, double address, double from)
 {
     return op->loads && op->memory_n && !op->renamed_load
@@ -306,7 +310,7 @@ static void simulate_op(struct as_simulation *s, uint32_t i, uint32_t iteration,
     const struct sources_at ready = sources_ready(s, i, iteration);
     s->dispatched = dispatched;
     const double start = issue(s, i, ready, dispatched + 1);
-    /* A load is done when its value is there, a store a cycle after its data. */
+    /* A load is done when its value is ready, a store one cycle after its data. */
     const double done = start + (op->latency >= 1        ? (double)op->latency
                                  : op->loads || op->move ? 0
                                                          : 1);
@@ -360,8 +364,8 @@ static void clear_simulation(struct as_simulation *s, const struct as_piece_of_c
     s->binds = set[ASSAY_UARCH_ports_at_rename] > 0;
 }
 
-/* Memory for the run, edges by the operation they lead to, and which operations share a unit of
- * their own. */
+/* Allocates the memory of the run, sorts the edges by target, and finds operations that share an
+ * own unit. Returns false if memory is short. */
 static bool prepare_run(struct as_simulation *s, struct as_arena *arena)
 {
     const struct as_piece_of_code *block = s->block;
@@ -382,7 +386,8 @@ static bool prepare_run(struct as_simulation *s, struct as_arena *arena)
     return true;
 }
 
-/* Iterations until the window is full, twice: once to get there, once to measure. */
+/* Returns half the number of iterations: enough to fill the window. The first half fills it, the
+ * second half is measured. */
 static uint32_t iterations_of_run(const struct as_piece_of_code *block)
 {
     assert(block->op_n);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which load reads what which store wrote: registers and addresses get numbers of symbolic values
- * (value numbering after Cocke and Schwartz, carried through iterations), a base and an offset
- * each; an access hits a store when both bases are one value and the bytes overlap. Two addresses
- * with different bases are taken to be apart.
+ * Finds the store that wrote the bytes of each load. Registers and addresses get numbers of
+ * symbolic values (value numbering after Cocke and Schwartz). Each has a base and an offset,
+ * through several iterations. A load hits a store if both bases are one value and the bytes
+ * overlap. Addresses with different bases are assumed not to overlap.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 enum { ITERATIONS_LEAST = 4, ITERATIONS_MOST = 48, STORES_SEEN = 64 };
 
-/* base 0: a constant. */
+/* base 0: a constant */
 struct symbolic {
     uint32_t base;
     int64_t offset;
@@ -26,11 +26,11 @@ enum expression_kind { OF_INPUT = 1, OF_TIMES, OF_SUM, OF_LOAD, OF_OPERATION, OF
 
 struct known_store {
     uint32_t base;
-    int32_t before; /* the store before it with the same base */
+    int32_t before; /* previous store with the same base */
     int64_t offset;
     uint32_t width, op, iteration;
     bool vector, push;
-    uint32_t version[2]; /* of base and index register when it was done */
+    uint32_t version[2]; /* of the base and index registers at the store */
     uint8_t reg[2], scale;
     int64_t disp;
     struct symbolic value;
@@ -40,10 +40,10 @@ struct as_values {
     AS_VEC(struct expression) expression;
     struct as_index index;
     AS_VEC(struct known_store) store;
-    AS_VEC(int32_t) newest; /* by base: its newest store, below 0 none */
+    AS_VEC(int32_t) newest; /* by base: its newest store; below 0 = none */
     struct symbolic reg[16];
     uint32_t version[AS_PLACES];
-    bool loaded[16]; /* the register came out of a load */
+    bool loaded[16]; /* the value of the register came from a load */
     uint32_t counter;
     const struct as_piece_of_code *block;
     struct as_memory_edge *out;
@@ -78,7 +78,7 @@ static uint64_t packed(struct symbolic s)
     return as_hash_mix(s.base, (uint64_t)s.offset);
 }
 
-/* a + b * scale */
+/* Returns a + b * scale. */
 static struct symbolic sum_of(struct as_values *v, struct symbolic a, struct symbolic b,
                               int64_t scale)
 {
@@ -135,7 +135,8 @@ static uint32_t version_of(const struct as_values *v, unsigned reg)
     return reg < AS_PLACES ? v->version[reg] : 0;
 }
 
-/* The renamer sees registers and displacements, not values (AMD, memory renaming). */
+/* Returns true if store and load have the same registers and displacement. The renamer compares
+ * these, not values (AMD, memory renaming). */
 static bool same_expression(const struct as_values *v, const struct known_store *s,
                             const struct assay_memory *m)
 {
@@ -165,7 +166,8 @@ static enum as_store_forward forwarding(const struct as_values *v, const struct 
     return AS_FORWARD_WHOLE;
 }
 
-/* Value that operand `k` of `op` loads, and from where. */
+/* Returns the value that operand `k` of `op` loads. Stores the edge from the store
+ * that wrote it. */
 static struct symbolic load_value(struct as_values *v, const struct as_op *op, uint32_t iteration,
                                   unsigned k, struct symbolic at)
 {
@@ -212,7 +214,7 @@ static void add_known_store(struct as_values *v, const struct as_op *op, uint32_
         v->newest.at[at.base - 1] = (int32_t)v->store.n - 1;
 }
 
-/* ---- What an instruction computes ---------------------------------------------------------- */
+/* ---- Results of an instruction -------------------------------------------------------------- */
 
 struct computing {
     const struct as_op *op;
@@ -231,7 +233,7 @@ static unsigned general_operand(const struct computing *c, unsigned i)
     return reg < 16 ? reg : ASSAY_REG_NONE;
 }
 
-/* The result as a function of all that is read; unknown where vectors take part. */
+/* Returns the result as a function of all sources, or an unknown value if vectors are sources. */
 static struct symbolic opaque_value(struct as_values *v, const struct computing *c)
 {
     uint64_t hash = as_hash_mix(c->insn->form, (uint64_t)c->imm);
@@ -254,7 +256,8 @@ static bool is_named(const struct computing *c, const char *mnemonic)
     return strcmp(c->form->mnemonic, mnemonic) == 0;
 }
 
-/* The second source of a two-operand form: register, immediate or what was loaded. */
+/* Sets `out` to the second source of a form with two operands: register, immediate or loaded value.
+ * Returns false if there is none. */
 static bool second_value(const struct as_values *v, const struct computing *c, struct symbolic *out)
 {
     const unsigned reg = general_operand(c, 1);
@@ -301,7 +304,8 @@ static struct symbolic result_value(struct as_values *v, const struct computing 
     return opaque_value(v, c);
 }
 
-/* What a store writes: the register or immediate of a move, else unknown. */
+/* Returns the value that a store writes: the register or immediate of a move, else an unknown
+ * value. */
 static struct symbolic stored_value(struct as_values *v, const struct computing *c)
 {
     const unsigned source = c->stack ? general_operand(c, 0) : general_operand(c, 1);
@@ -313,7 +317,8 @@ static struct symbolic stored_value(struct as_values *v, const struct computing 
     return fresh_value(v);
 }
 
-/* A function that is called returns to the instruction behind, with rsp as it was before. */
+/* Updates rsp for push and pop. A called function returns to the next instruction
+ * with the old rsp. */
 static void step_stack(struct as_values *v, const struct computing *c)
 {
     const bool push = c->op->stores;
@@ -321,7 +326,7 @@ static void step_stack(struct as_values *v, const struct computing *c)
         v->reg[4].offset += push ? -8 : 8;
 }
 
-/* Two general destinations (mul, xchg) and those of unknown forms get their own values. */
+/* Writes the results. Further destinations (mul, xchg, unknown forms) get values of their own. */
 static void write_results(struct as_values *v, const struct computing *c, struct symbolic result)
 {
     const unsigned first = general_operand(c, 0);
@@ -397,7 +402,7 @@ static struct as_values *cleared_values(struct assay_predictor *p)
     return v;
 }
 
-/* Iterations that are in flight together, and some more to settle. */
+/* Returns the number of iterations in flight together, plus some to reach the steady state. */
 static uint32_t iterations_of(const struct as_piece_of_code *block)
 {
     const uint32_t n = (uint32_t)(block->uarch->set[ASSAY_UARCH_rob] / (block->op_n + 1)) + 3;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Source: Intel SDM volume 1, chapter 8; which mnemonics push and pop is in their names. */
+/* Source: Intel SDM volume 1, chapter 8. The names of mnemonics show pushes and pops. */
 #include "predict/x87.h"
 
 #include <string.h>
@@ -78,9 +78,10 @@ void as_x87_swap(struct as_x87 *stack, const struct assay_insn *insn)
     }
 }
 
-/* ---- What is not named --------------------------------------------------------------------- */
+/* ---- Implicit operands ---------------------------------------------------------------------- */
 
-/* The sets of instructions that move the top hold the whole stack: their names tell more. */
+/* Returns true for instructions that push or pop. Their register sets hold the whole stack, so the
+ * names must tell the reads and writes. */
 static bool moves_top(const struct assay_form *form)
 {
     return as_x87_pushes(form) || as_x87_pops(form);

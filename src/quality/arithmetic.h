@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What counts as floating-point arithmetic. */
+/* Classes of instructions that count as floating-point arithmetic. */
 #ifndef AS_QUALITY_ARITHMETIC_H
 #define AS_QUALITY_ARITHMETIC_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of a loop, by name. Compilers compute a square root in place and call the library's only
- * to set errno for a negative number, and the call, which hardly ever happens, keeps the loop
- * scalar. Complex products and quotients are called where infinities are looked after.
+ * Counts the calls of a loop by the name of the callee. Compilers compute a square root inline and
+ * call the library only to set errno for a negative argument. This rare call keeps the loop scalar.
+ * Compilers call functions for complex products and quotients to handle infinities.
  */
 #include "quality/callee.h"
 
@@ -11,7 +11,8 @@
 #include "base/search.h"
 #include "base/str.h"
 
-/* The name of what begins at `address`, without "@plt"; functions are by ascending address. */
+/* Returns the name of the function that starts at `address`, without "@plt"; empty if none does.
+ * Functions ascend by address. */
 static struct as_view callee_at(const struct assay_catalogue_module *module, uint64_t address)
 {
     const struct assay_function *at = module->function;
@@ -35,7 +36,7 @@ static void count_name(struct as_quality_calls *calls, struct as_view name)
     static const char *const roots[] = {"sqrt", "sqrtf", NULL};
     static const char *const complex_names[] = {"__divdc3", "__muldc3", "__divsc3", "__mulsc3",
                                                 "__divxc3", "__mulxc3", NULL};
-    /* Those that libmvec of glibc 2.36 has vector versions of (manual of glibc, libmvec). */
+    /* Functions with a vector version in libmvec of glibc 2.36 (manual of glibc, libmvec). */
     static const char *const math_names[] = {
         "acos",  "acosf",  "acosh", "acoshf", "asin",   "asinf",   "asinh", "asinhf",
         "atan",  "atanf",  "atan2", "atan2f", "atanh",  "atanhf",  "cbrt",  "cbrtf",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Chains of results from iteration to iteration, and exits that wait for data. Knows the
- * dependences of code/ and the classes of isa/.
+ * Finds the loop-carried chains of a loop and the exits that depend on data. Uses the dependences
+ * of code/ and the instruction classes of isa/.
  */
 #include "quality/chains.h"
 
@@ -13,7 +13,7 @@
 #include "quality/arithmetic.h"
 #include "quality/components.h"
 
-/* One way of the loop: its dependences, and which instructions need each other. */
+/* The path of a loop, its dependences and the sets of instructions that need each other. */
 struct chain_way {
     const struct assay_program *program;
     uint32_t loop;
@@ -28,7 +28,8 @@ static const struct assay_form *form_at(const struct chain_way *w, uint32_t at)
     return assay_form_get(w->program->code.insn[w->found.insn[at]].form);
 }
 
-/* Flags only steer; a partial write keeps what nobody wants. */
+/* Returns true if the dependence carries a value of the chain. Flags only steer branches, and a
+ * partial write only keeps the other bits. A conditional write may not happen. */
 static bool is_link(const void *context, const struct assay_dependence *at)
 {
     (void)context;
@@ -36,18 +37,18 @@ static bool is_link(const void *context, const struct assay_dependence *at)
            !(at->bits & (ASSAY_DEPENDENCE_MERGE | ASSAY_DEPENDENCE_MAYBE));
 }
 
-/* ---- What a chain does ---------------------------------------------------------------------- */
+/* ---- Operations of a chain ------------------------------------------------------------------ */
 
 struct chain {
     uint32_t fp_n, add_n, mul_n, pick_n, logic_n, other_n;
     bool is_carried;
-    bool is_begun; /* one of its carried registers starts anew for each entry */
-    bool is_read;  /* another instruction of the loop reads what it is between */
+    bool is_begun; /* a carried register is initialised at each entry of the loop */
+    bool is_read;  /* another instruction of the loop reads an intermediate value */
 };
 
 static bool is_multiply_add(const struct assay_form *form)
 {
-    /* Of these the result is added to what it was: fmadd231, and its relatives. */
+    /* fmadd231 and its relatives add the product to the old value of the result. */
     return strstr(form->mnemonic, "231") != NULL;
 }
 
@@ -84,14 +85,15 @@ static void count_member(struct chain *chain, const struct assay_form *form)
     }
 }
 
-/* Of one kind, so that its order does not matter but for rounding. */
+/* Returns true if all operations are of one kind, so that their order only affects rounding. */
 static bool is_plain(const struct chain *chain)
 {
     return !chain->other_n &&
            !!chain->add_n + !!chain->mul_n + !!chain->pick_n + !!chain->logic_n == 1;
 }
 
-/* A value that goes from memory to an address, and back: where it leads nobody knows before. */
+/* Returns true if the dependence forms the address of a move in the chain (pointer chasing). The
+ * next address is then unknown until the previous value is loaded. */
 static bool leads_on(const struct chain_way *w, const struct assay_dependence *link)
 {
     const enum assay_class c = (enum assay_class)form_at(w, link->to)->insn_class;
@@ -99,9 +101,9 @@ static bool leads_on(const struct chain_way *w, const struct assay_dependence *l
     return link->bits & ASSAY_DEPENDENCE_ADDRESS && c == ASSAY_CLASS_MOVE;
 }
 
-/* ---- Chains that start anew ------------------------------------------------------------------ */
+/* ---- Initialised chains ---------------------------------------------------------------------- */
 
-/* Tells whether an instruction gives `reg` a value from data memory or from nothing. */
+/* Returns true if the instruction sets `reg` to a constant or to a value from data memory. */
 static bool begins_anew(const struct assay_program *program, const struct assay_insn *insn,
                         unsigned reg)
 {
@@ -122,7 +124,7 @@ static bool begins_anew(const struct assay_program *program, const struct assay_
            (place[0].base != ASSAY_REG_NONE || place[0].index != ASSAY_REG_NONE);
 }
 
-/* Tells whether the loop around, outside the loop, begins `reg`. */
+/* Returns true if the parent loop initialises `reg` outside this loop. */
 static bool begun_around(const struct chain_way *w, unsigned reg)
 {
     const uint32_t parent = w->program->loop[w->loop].parent;
@@ -133,7 +135,7 @@ static bool begun_around(const struct chain_way *w, unsigned reg)
         const uint32_t number = w->program->loop_block[w->program->loop[parent].first_block + i];
         const struct assay_block *block = &w->program->block[number];
 
-        if (block->loop == w->loop) /* chains are of innermost loops */
+        if (block->loop == w->loop) /* only innermost loops have chains */
             continue;
         for (uint32_t k = 0; k < block->insns; k++)
             if (begins_anew(w->program, &w->program->code.insn[block->first_insn + k], reg))
@@ -144,7 +146,8 @@ static bool begun_around(const struct chain_way *w, unsigned reg)
 
 /* ---- Memory of an instruction ---------------------------------------------------------------- */
 
-/* The first operand of instruction `at` in memory, or the one behind: ascending by instruction. */
+/* Returns the index of the first memory operand of instruction `at`, or of a later instruction.
+ * Operands ascend by instruction. */
 static size_t first_stream(const struct chain_way *w, uint32_t at)
 {
     assert(at < w->found.insn_n);
@@ -162,7 +165,7 @@ static size_t first_stream(const struct chain_way *w, uint32_t at)
     return low;
 }
 
-/* A sum that is kept in memory is stored to one address. */
+/* Returns true if instruction `at` stores to a fixed address, as a sum in memory does. */
 static bool stores_in_place(const struct chain_way *w, uint32_t at)
 {
     const uint32_t insn = w->found.insn[at];
@@ -176,8 +179,8 @@ static bool stores_in_place(const struct chain_way *w, uint32_t at)
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-/* Marks chains with readers outside, and those that go on through another address: running sums
- * are needed one by one. */
+/* Marks chains with intermediate values that are used: outside the chain, or at another address in
+ * memory. Running sums are an example. */
 static void find_readers(const struct chain_way *w, struct chain *chain)
 {
     for (size_t i = 0; i < w->found.n; i++) {
@@ -221,7 +224,7 @@ static void count_chains(const struct chain_way *w, struct chain *chain, struct 
 
 /* ---- Exits ---------------------------------------------------------------------------------- */
 
-/* It reads memory that is another in each iteration, or may be. */
+/* Returns true if the instruction reads memory at an address that may change per iteration. */
 static bool loads_data(const struct chain_way *w, uint32_t at)
 {
     const uint32_t insn = w->found.insn[at];
@@ -233,7 +236,8 @@ static bool loads_data(const struct chain_way *w, uint32_t at)
     return false;
 }
 
-/* Twice along the way: a value may go round. */
+/* Counts branches that depend on data. Two rounds, because values may pass to the
+ * next iteration. */
 static void count_exits(const struct chain_way *w, struct as_chains *out)
 {
     for (uint32_t i = 0; i < w->found.insn_n; i++)
@@ -246,7 +250,7 @@ static void count_exits(const struct chain_way *w, struct as_chains *out)
         out->exit_n += form_at(w, i)->insn_class == ASSAY_CLASS_BRANCH && w->data[i];
 }
 
-/* ---- All of it ------------------------------------------------------------------------------ */
+/* ---- All ------------------------------------------------------------------------------------ */
 
 static int examine(struct chain_way *w, struct as_chains *out, struct assay_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code of which no run is known: loops that were analysed become rows and values of an experiment,
- * as those of a run do, so that the same rules and pages speak of them.
+ * Writes loops that were analysed without a run as rows and values of an experiment. They have the
+ * form of the loops of a run, so that the same rules and pages apply.
  */
 #include <assay/quality.h>
 
@@ -44,7 +44,7 @@ static int write_analysed_loop(struct code_writing *w, size_t number, int64_t *i
     return as_vec_push(&w->pass.loop, it) < 0 ? as_error_nomem(err, module->path) : 0;
 }
 
-/* The tables of metrics alone. */
+/* Creates the tables of metrics without any row. */
 static int make_sets(struct code_writing *w, struct assay_error *err)
 {
     struct as_cqa_writer writer;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Components by Tarjan, "Depth-first search and linear graph algorithms", SIAM J. Comput. 1972,
- * with a stack of its own in place of recursion.
+ * with an explicit stack instead of recursion.
  */
 #include "quality/components.h"
 
@@ -12,7 +12,7 @@
 #define NOT_SEEN UINT32_MAX
 
 struct search {
-    uint32_t *first, *to; /* edges by the instruction that they lead on from */
+    uint32_t *first, *to; /* index of the first edge by source; targets of edges */
     uint32_t *next, *low, *order, *stack, *path;
     uint32_t orders, stack_n;
     struct as_components *out;
@@ -25,7 +25,7 @@ static void push_node(struct search *s, uint32_t node)
     s->stack[s->stack_n++] = node;
 }
 
-/* All above `node` on the stack is one component. */
+/* Pops `node` and the nodes above it from the stack as one component. */
 static void close_component(struct search *s, uint32_t node)
 {
     uint32_t member;
@@ -37,7 +37,7 @@ static void close_component(struct search *s, uint32_t node)
     s->out->n++;
 }
 
-/* The next node to go to from `node`; NOT_SEEN when there is none left. */
+/* Returns the next unvisited successor of `node`, or NOT_SEEN if there is none. */
 static uint32_t step_down(struct search *s, uint32_t node)
 {
     while (s->next[node] < s->first[node + 1]) {
@@ -72,7 +72,7 @@ static void search_from(struct search *s, uint32_t root)
     }
 }
 
-/* Counting sort of the edges by where they begin. */
+/* Sorts the edges by source (counting sort). */
 static void sort_edges(struct search *s, const struct assay_dependences *found,
                        bool (*counts)(const void *context, const struct assay_dependence *d),
                        const void *context)

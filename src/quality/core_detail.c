@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way of a loop that is gone most, put through the model of the core, as tables of its page. */
+/* Predicts the most frequent path of a loop by the model of the core. Writes tables of the results
+ * to the page of the loop. */
 #include "quality/core_detail.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include "base/error.h"
 #include "quality/panel.h"
 
-/* Of a page that is read: iterations, and executions of instructions in all of them. */
+/* Limits of the tables: iterations and entries of the timeline, and instructions. */
 #define ITERATIONS 3
 #define TIMES_MOST 120
 #define INSNS_MOST 300

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the core works on a hot loop, for its page: each instruction of the way that is gone most,
- * the ports, the chain that limits, and a time line of some iterations. Kept while code is read,
- * and written then.
+ * Behaviour of the core on a hot loop, for the page of the loop: instructions of the most frequent
+ * path, ports, the limiting chain, and a timeline of some iterations. The results are kept while
+ * code is analysed, and written later.
  */
 #ifndef AS_QUALITY_CORE_DETAIL_H
 #define AS_QUALITY_CORE_DETAIL_H
@@ -15,14 +15,14 @@
 struct as_core_insn {
     uint64_t address;
     const char *text;
-    struct assay_insn_prediction said; /* without its timing */
+    struct assay_insn_prediction said; /* `timing` is NULL */
 };
 
-/* All memory is the arena's. */
+/* The arena owns all memory. */
 struct as_core_kept {
-    size_t insn_n, port_n, timeline_n; /* no instruction: nothing is there */
+    size_t insn_n, port_n, timeline_n; /* insn_n is 0 if nothing was kept */
     struct as_core_insn *insn;
-    const char *core; /* what its table calls it */
+    const char *core; /* name of the core in its table */
     const char **port;
     double *port_use;
     bool means; /* port_use is a mean over paths */
@@ -32,15 +32,16 @@ struct as_core_kept {
 struct as_core_asked {
     struct assay_predictor *predictor;
     const struct assay_uarch *uarch;
-    const struct assay_object *object; /* for the words of instructions */
+    const struct assay_object *object; /* for the text of instructions */
     const struct assay_program *program;
     uint32_t loop;
-    size_t path; /* that is taken most */
-    const double
-        *port_use; /* of all paths, by their weights: what the loop's metrics say; or NULL */
+    size_t path; /* number of the most frequent path, from 0 */
+    /* Busy cycles per port, weighted over all paths, as in the metrics of the loop; or NULL. */
+    const double *port_use;
 };
 
-/* Errors: NOMEM. */
+/* Predicts the most frequent path of the loop and copies the results to `arena`. Keeps nothing if
+ * the paths are merged. Errors: NOMEM. */
 int as_core_keep(struct as_arena *arena, const struct as_core_asked *asked,
                  struct as_core_kept *out, struct assay_error *err);
 int as_core_write(struct assay_experiment *experiment, int64_t loop_id,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code quality analysis of one loop: path by path its metrics and variants, and their mean. Knows
- * the order of things; what they are stands in the other files of that name.
+ * Code quality analysis of one loop: metrics and variants of each path, and their mean. This file
+ * has the order of the steps; the other files cqa_*.c compute the parts.
  */
 #include <limits.h>
 #include <math.h>
@@ -13,8 +13,8 @@
 #include "quality/cqa_write.h"
 #include "quality/weights.h"
 
-#define TIMES_UNKNOWN 10 /* that a loop goes round, where nothing tells */
-#define DEPTH_COUNTED 3  /* deep nests are those of drivers, as a rule, and go round seldom */
+#define TIMES_UNKNOWN 10 /* iterations of a loop with an unknown trip count */
+#define DEPTH_COUNTED 3  /* max counted depth; deep nests are mostly drivers with few iterations */
 
 /* ---- Metrics by name ----------------------------------------------------------------------- */
 
@@ -106,7 +106,8 @@ static int copy_chain(struct assay_cqa_engine *engine, const struct as_cqa_body 
     return 0;
 }
 
-/* Loads on the chain with an address that an instruction of the chain writes. */
+/* Returns the number of loads on the chain with an address that an instruction of
+ * the chain writes. */
 static double count_chased(const struct as_cqa_body *body, const struct as_cqa_as_is *as_is)
 {
     unsigned chased = 0;
@@ -172,7 +173,7 @@ static int predict_as_is(const struct analysing *a, const struct as_cqa_body *bo
                          struct assay_error *err)
 {
     const struct assay_predict_options options = {
-        .simulate = !a->options->bounds_only, /* as `assay predict` does: cycles agree */
+        .simulate = !a->options->bounds_only, /* as `assay predict` does, so that cycles agree */
         .without = a->options->bounds_only ? ASSAY_WITHOUT_SIMULATION | ASSAY_WITHOUT_SPREAD : 0};
     struct assay_prediction found;
 
@@ -196,7 +197,7 @@ static int predict_as_is(const struct analysing *a, const struct as_cqa_body *bo
     memcpy(out->limit, found.limit, sizeof out->limit);
     as_is->bound = out->bound = found.bound;
     as_is->cycles = found.cycles;
-    /* Where buffers and order cost cycles, they may cost those of variants too. */
+    /* If buffers and issue order cost cycles here, they may also cost cycles in the variants. */
     as_is->simulate |= found.bound == ASSAY_BOUND_WINDOW;
     out->value[AS_CQA_CYCLES_WORST] = found.cycles;
     return found.varies && !a->options->promise_only
@@ -210,12 +211,12 @@ static void set_loop_identity(const struct analysing *a, double *m)
     const bool known = loop && loop->unroll > 0;
 
     m[AS_CQA_DEPTH_N] = loop ? (double)loop->depth : NAN;
-    m[AS_CQA_PATH_N] = fmin((double)a->path_n, UINT32_MAX); /* as of loops */
+    m[AS_CQA_PATH_N] = fmin((double)a->path_n, UINT32_MAX); /* the limit of assay_loop.paths */
     m[AS_CQA_UNROLL_N] = known ? loop->unroll : NAN;
     m[AS_CQA_UNROLL_TRUST_PCT] = known ? loop->unroll_confidence : NAN;
 }
 
-/* What is counted, and follows. */
+/* Sets the counted metrics and the metrics derived from them. */
 static void set_path_metrics(const struct analysing *a, const struct as_cqa_body *body,
                              const struct assay_streams *streams, double *m)
 {
@@ -226,21 +227,22 @@ static void set_path_metrics(const struct analysing *a, const struct as_cqa_body
     as_cqa_derive(m);
 }
 
-/* Times that the path's loop goes round for its function once, for an order of loops. */
+/* Returns the estimated iterations of the path's loop per call of its function, to rank loops. */
 static double times_promised(const struct assay_loop *loop, const struct assay_cqa_path *path)
 {
     const double trips = path->value[AS_CQA_TRIP_N];
     const bool left_over = loop->role != ASSAY_ROLE_MAIN && loop->role != ASSAY_ROLE_VERSION;
     double times = left_over ? 1 : isnan(trips) ? TIMES_UNKNOWN : trips;
 
-    if (path->obstacles & ASSAY_CQA_OBSTACLE_CALL) /* its time is elsewhere */
+    if (path->obstacles & ASSAY_CQA_OBSTACLE_CALL) /* its time is in the callee */
         return 1;
     for (uint32_t depth = 1; depth < loop->depth && depth < DEPTH_COUNTED; depth++)
         times *= TIMES_UNKNOWN;
     return times;
 }
 
-/* Of the only path: were all its cycles saved, would that be `least`? */
+/* Returns false if the only path has fewer cycles than `least`, so that no variant can save as
+ * many. */
 static bool may_promise(const struct analysing *a, const struct assay_cqa_path *path)
 {
     return a->path_n > 1 || a->loop == ASSAY_NONE ||
@@ -272,7 +274,7 @@ static int analyse_path(const struct analysing *a, const uint32_t *block, size_t
 
 /* ---- The mean ------------------------------------------------------------------------------ */
 
-/* By what the caller knows, else by what the code tells. */
+/* Sets the weights of the paths by the options, else by the code. Their sum is 1. */
 static int set_weights(const struct analysing *a, const struct assay_paths *paths,
                        struct assay_cqa *out, struct assay_error *err)
 {
@@ -321,7 +323,7 @@ static void mean_what_if(struct assay_cqa *out, unsigned variant)
         const struct assay_cqa_path *path = &out->path[i];
 
         if (path->what_if[variant].applies && !mean->applies)
-            mean->why = path->what_if[variant].why; /* of a path that it applies to */
+            mean->why = path->what_if[variant].why; /* of a path to which the variant applies */
         mean->applies |= path->what_if[variant].applies;
         mean->sound &= path->what_if[variant].sound || !path->what_if[variant].applies;
         mean->cycles += path->weight * path->what_if[variant].cycles;
@@ -330,8 +332,8 @@ static void mean_what_if(struct assay_cqa *out, unsigned variant)
     mean->speedup = mean->cycles > 0 ? out->mean.value[AS_CQA_CYCLES] / mean->cycles : 0;
 }
 
-/* Operations that all paths could have started, over the cycles of all: what a path may reach at
- * most holds for the mean, too. */
+/* Returns the possible operations of all paths over the cycles of all paths. A maximum that holds
+ * for each path then also holds for the mean. */
 static double mean_peak(const struct assay_cqa *out)
 {
     double operations = 0, cycles = 0;
@@ -414,7 +416,7 @@ double assay_cqa_promise(const struct assay_cqa *cqa)
 
 /* ---- Loops and functions ------------------------------------------------------------------- */
 
-/* Extensions that some path needs and the core lacks. */
+/* Returns the extensions that a path needs and the core lacks, as bits. */
 static uint64_t find_lacks(const struct analysing *a, const struct assay_paths *paths)
 {
     const struct assay_program *program = a->program;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One path of a loop as a list: its records one behind the other, and what each instruction is as
- * far as it tells itself: how wide, whether packed, how its memory operand steps.
+ * Makes a list of one path: contiguous records, and for each instruction its width, its packed
+ * state and the stride of its memory operand.
  */
 #include <string.h>
 
@@ -12,8 +12,7 @@
 
 /* ---- Memory operands ----------------------------------------------------------------------- */
 
-/* The first stream of an instruction that is not implicit; streams are in the order of addresses
- * of records. */
+/* Returns the first stream of an instruction, or NULL. Streams ascend by instruction. */
 static const struct assay_memory_stream *stream_of(const struct assay_streams *streams,
                                                    uint32_t insn)
 {
@@ -140,7 +139,7 @@ static void describe_vector(struct as_cqa_item *item, const struct assay_insn *i
     } else {
         item->packable = item->role == AS_ROLE_DATA && counts &&
                          (form->traits & ASSAY_TRAIT_PACKABLE || moves_values(form) ||
-                          form->insn_class == ASSAY_CLASS_LEA); /* adds, and vectors do */
+                          form->insn_class == ASSAY_CLASS_LEA); /* adds, as vectors can */
     }
     item->kinds = item->packable ? (uint16_t)kinds_of(item) : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is counted of one path: operations, instructions by kind, bytes, streams, registers, and
- * what works on whole vectors.
+ * Counts operations, instructions by kind, bytes, streams, registers and vectorised instructions of
+ * one path.
  */
 #include <string.h>
 
@@ -99,8 +99,8 @@ static void count_class(const struct as_cqa_item *item, double *m)
 
 enum upper_halves { UPPER_CLEAN, UPPER_IN_USE, UPPER_SAVED };
 
-/* Whether the instruction is one more change between encodings. Intel, Optimization Reference
- * Manual (248966), mixing AVX code with SSE code. */
+/* Returns true if the instruction causes a transition between encodings. Intel, Optimization
+ * Reference Manual (248966), mixing AVX code with SSE code. */
 static bool changes_encoding(const struct assay_form *form, enum upper_halves *now)
 {
     const enum upper_halves before = *now;
@@ -117,7 +117,8 @@ static bool changes_encoding(const struct assay_form *form, enum upper_halves *n
     return (before == UPPER_SAVED) != (*now == UPPER_SAVED);
 }
 
-/* The first round finds how the loop leaves the registers to its next iteration. */
+/* The first round finds the register state at the start of an iteration; only the second round
+ * counts. */
 static void count_transitions(const struct as_cqa_body *body, double *m)
 {
     enum upper_halves now = UPPER_CLEAN;
@@ -226,7 +227,7 @@ static void count_registers(const struct as_cqa_body *body, double *m)
     uint64_t used = 0;
 
     for (size_t i = 0; i < body->n; i++) {
-        if (body->item[i].form->insn_class != ASSAY_CLASS_CALL) /* what it destroys is not used */
+        if (body->item[i].form->insn_class != ASSAY_CLASS_CALL) /* clobbers do not count */
             used |= body->effects[i].read.word[0] | body->effects[i].written.word[0];
         widen_registers(body, i, file_of);
     }

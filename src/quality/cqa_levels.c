@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a loop moves beyond the first level of the cache, what that takes on a machine that was
- * measured, and which of its vector accesses cannot be aligned.
+ * Sets the bytes that a loop moves beyond the first cache level, and their cycles on a measured
+ * machine. Counts the vector accesses that cannot be aligned.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -53,7 +53,8 @@ static int64_t rest_of(const struct assay_memory_stream *at)
     return (at->offset_b % width_b + width_b) % width_b;
 }
 
-/* Accesses to the array of access `i`, of its width, that are as far beyond a multiple of it. */
+/* Returns the number of vector accesses with the array, the width and the remainder of access `i`.
+ * The remainder is that of the offset by the width. */
 static size_t count_alike(const struct as_cqa_body *body, size_t i)
 {
     const struct assay_memory_stream *at = &body->streams->at[i], *other;
@@ -67,8 +68,8 @@ static size_t count_alike(const struct as_cqa_body *body, size_t i)
     return n;
 }
 
-/* An array's vectors of one width can be aligned where their offsets leave the same rest: of
- * several rests that of most accesses may be, no other. */
+/* Returns true if access `i` cannot be aligned because more accesses have another remainder.
+ * Vectors of one array and width can be aligned together only with equal remainders. */
 static bool is_outvoted(const struct as_cqa_body *body, const size_t *alike, size_t i)
 {
     const struct assay_memory_stream *at = &body->streams->at[i];
@@ -87,7 +88,7 @@ static bool is_outvoted(const struct as_cqa_body *body, const size_t *alike, siz
 
 void as_cqa_count_alignment(const struct as_cqa_body *body, double *m)
 {
-    /* Of long lists the pairs would take longer than all else. */
+    /* Longer lists are not counted: the time grows with the square of their length. */
     enum { STREAMS_MOST = 256 };
 
     size_t alike[STREAMS_MOST];

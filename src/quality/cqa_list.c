@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists of instructions that no assembler has seen, and what the core would make of them. */
+/* Lists of generated instructions, and the prediction of a list. */
 #include <string.h>
 
 #include "quality/cqa.h"
 
-/* Behind a jump: far enough to be elsewhere, and no other place in the lines of the op cache. */
+/* Gap after a jump in bytes: the target is not contiguous and keeps its offset in the lines of the
+ * op cache. */
 #define GAP_B 64
 
 void as_cqa_list_clear(struct as_cqa_list *list)
@@ -25,13 +26,13 @@ void as_cqa_list_add(struct as_cqa_list *list, const struct assay_insn *insn, bo
     list->failed |= as_vec_push(&list->insn, *insn) < 0 || as_vec_push(&list->leaves, leaves) < 0;
 }
 
-/* Places instructions `from` up to `end` one behind the other. */
+/* Places instructions `from` to `end` - 1 one after the other, from address `start`. */
 static void place_part(struct as_cqa_list *list, size_t from, size_t end, uint64_t start)
 {
     for (size_t i = from; i < end; i++) {
         struct assay_insn *insn = &list->insn.at[i];
 
-        if (insn->base == ASSAY_REG_IP) /* what it names stays where it is */
+        if (insn->base == ASSAY_REG_IP) /* its memory operand keeps its address */
             insn->disp += (int32_t)(insn->address - start);
         insn->address = start;
         start += insn->length + (list->leaves.at[i] ? GAP_B : 0);
@@ -41,12 +42,12 @@ static void place_part(struct as_cqa_list *list, size_t from, size_t end, uint64
 void as_cqa_list_place(struct as_cqa_list *list, uint64_t start)
 {
     const size_t n = list->insn.n;
-    size_t tail = n; /* of a rotated loop: what falls through to the first instruction */
+    size_t tail = n; /* rotated loop: the part that falls through to the first instruction */
     uint64_t tail_b = 0;
 
     while (tail > 0 && !list->leaves.at[tail - 1])
         tail_b += list->insn.at[--tail].length;
-    if (tail == 0) /* no jump at all: straight code */
+    if (tail == 0) /* without a jump: straight code */
         tail = n;
     place_part(list, 0, tail, start);
     place_part(list, tail, n, start - tail_b);
@@ -61,7 +62,7 @@ int as_cqa_list_predict(struct assay_cqa_engine *engine, bool simulate, uint32_t
         code.n ? assay_form_get(code.insn[code.n - 1].form)->insn_class : ASSAY_CLASS_NOP;
     const bool branches = last == ASSAY_CLASS_BRANCH || last == ASSAY_CLASS_JUMP;
     const struct assay_predict_options options = {
-        /* One whose control is gone is judged as copies of it, without a counter of its own. */
+        /* A list without loop control is predicted as unrolled copies. */
         .mode = branches ? ASSAY_PREDICT_LOOP : ASSAY_PREDICT_UNROLLED,
         .without = without | ASSAY_WITHOUT_SPREAD | (simulate ? 0 : ASSAY_WITHOUT_SIMULATION),
         .ready = list->ready.n ? list->ready.at : NULL};

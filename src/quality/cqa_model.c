@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the table of a core and a prediction say: the widest vectors, the peaks of arithmetic, loads
- * and stores, and where the cycles of a path come from.
+ * Metrics from the table of a core and from a prediction: the widest vectors, the peaks of
+ * arithmetic, loads and stores, and the causes of a path's cycles.
  */
 #include <math.h>
 #include <string.h>
@@ -30,7 +30,8 @@ static bool is_memory_group(const char *name)
            strncmp(name, "STA", 3) == 0 || strncmp(name, "STD", 3) == 0;
 }
 
-/* Ports that compute, of several uses those that start the fewest a cycle; times one. */
+/* Returns the ports that compute, those of the slowest use if there are several. Sets `*times` to
+ * the operations that one port starts per cycle. */
 static uint64_t ports_of(const struct assay_cqa_engine *engine, const struct assay_timing *timing,
                          double *times)
 {
@@ -63,7 +64,7 @@ double as_cqa_own_throughput(const struct assay_uarch *uarch, const struct assay
     return most;
 }
 
-/* Bytes of the widest vectors: by what the core can run, else by the lines of the table. */
+/* Returns the bytes of the widest vectors, by the extensions of the core, else by its table. */
 static unsigned widest(const struct assay_cqa_engine *engine, enum as_part part, double set,
                        uint64_t wide, uint64_t half)
 {
@@ -79,7 +80,7 @@ static unsigned widest(const struct assay_cqa_engine *engine, enum as_part part,
     return 16;
 }
 
-/* Operations of a lane in a cycle: fused ones alone, or additions beside multiplications. */
+/* Returns the operations per lane and cycle: FMA alone, or additions beside multiplications. */
 static double operations_a_lane(const struct assay_cqa_engine *engine)
 {
     double fused_times, add_times, mul_times;
@@ -99,7 +100,8 @@ static double operations_a_lane(const struct assay_cqa_engine *engine)
     return alone > beside ? alone : beside;
 }
 
-/* Bytes a cycle: what the table sets, else by the best width that it has a line for. */
+/* Returns the bytes per cycle that the table sets, else those of the best width in the table; NAN
+ * if there is none. */
 static double bytes_a_cycle(const struct assay_cqa_engine *engine, enum as_part part, double set)
 {
     double best = set;
@@ -128,7 +130,7 @@ void as_cqa_find_peaks(struct assay_cqa_engine *engine)
     engine->peak_store = bytes_a_cycle(engine, AS_PART_STORE, set[ASSAY_UARCH_store_b]);
 }
 
-/* Peak of the element that most operations have. */
+/* Returns the peak for the element type of most operations. */
 static double peak_of(const struct assay_cqa_engine *engine, const struct as_cqa_body *body)
 {
     double f32 = 0, f64 = 0;
@@ -144,7 +146,8 @@ static double peak_of(const struct assay_cqa_engine *engine, const struct as_cqa
 
 /* ---- Peak of a mix ------------------------------------------------------------------------- */
 
-/* Port-cycles of the operations of a path, each on vectors of the widest kind. */
+/* Adds the port cycles of the operations of a path to `busy`, as if all used the widest vectors.
+ * Returns the number of operations. */
 static double add_operations(const struct assay_cqa_engine *engine, const struct as_cqa_body *body,
                              const struct assay_prediction *p, double *busy)
 {
@@ -228,7 +231,7 @@ static void set_front_end_metrics(const struct assay_prediction *p, double *m)
     }
 }
 
-/* Uses of a group of one port, of what is executed. */
+/* Adds the cycles on groups of one port to `busy`. Returns true if there are any. */
 static bool count_single(const struct assay_cqa_engine *engine, const struct assay_timing *timing,
                          double *busy)
 {

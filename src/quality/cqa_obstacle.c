@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What keeps a path from working on whole vectors: calls, ways, steps and instructions without a
- * form, and of the cycles from iteration to iteration that the verdict on vectors found those that
- * the path goes over.
+ * Obstacles to the vectorisation of a path: calls, several paths, strides and instructions without
+ * a vector form. Loop-carried dependences come from the vector verdict, if the path contains them.
  */
 #include "isa/packed.h"
 #include "quality/cqa.h"
 
-/* Whether the path goes over an instruction of the evidence. */
+/* Returns true if the path contains an instruction of the evidence. */
 static bool is_on_path(const struct as_cqa_body *body, const struct assay_vector_verdict *verdict,
                        const struct assay_vector_reason *reason)
 {
@@ -30,7 +29,7 @@ static bool stores_on_path(const struct as_cqa_body *body,
     return false;
 }
 
-/* Cycles from iteration to iteration, of which the verdict on vectors says what they are. */
+/* Returns the obstacles from loop-carried dependences on the path, by the vector verdict. */
 static uint32_t cycle_obstacles(const struct as_cqa_body *body,
                                 const struct assay_vector_verdict *verdict)
 {

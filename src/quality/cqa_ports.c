@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Instructions that few ports execute, by kind: shuffles, conversions, products of integers, ...
- * Where one kind alone fills its one port or two, the others are idle, whatever the loop does
- * beside. By the table of the core; ports of memory and units that are not pipelined are told of by
- * other metrics.
+ * Instructions that few ports execute, by kind: shuffles, conversions, integer products, ... If one
+ * kind fills its one or two ports, the other ports are idle. The table of the core has the ports;
+ * other metrics cover memory ports and units that are not pipelined.
  */
 #include <string.h>
 
@@ -82,7 +81,7 @@ enum as_cqa_few as_cqa_few_of(const struct assay_form *form)
 
 /* ---- Cycles -------------------------------------------------------------------------------- */
 
-/* Port-cycles of the instruction within each of the sets. */
+/* Adds the port cycles of the instruction to each set that contains its ports. */
 static void add_uses(const struct assay_cqa_engine *engine, const struct assay_timing *timing,
                      double *busy)
 {

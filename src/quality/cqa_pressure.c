@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How many registers are live at once on a path that is repeated: values that some instruction
- * still reads. What is only kept across the loop for what comes behind it is not seen.
+ * Counts the registers that are live at once on a repeated path: an instruction still reads their
+ * values. Values that are only kept for code after the loop are not counted.
  */
 #include "quality/cqa.h"
 
@@ -17,8 +17,8 @@ static double greater_count(double most, uint64_t set)
     return n > most ? n : most;
 }
 
-/* What is live before the first instruction, given what is live behind the last one. Conditional
- * writes keep the old value: it is read, too, by the effects. */
+/* Returns the registers that are live before the first instruction; `live` are those after the last
+ * one. A conditional write keeps the old value, so the effects also list it as a read. */
 static uint64_t walk_back(const struct as_cqa_body *body, uint64_t live, double *m)
 {
     for (size_t i = body->n; i-- > 0;) {
@@ -41,7 +41,7 @@ void as_cqa_count_pressure(const struct as_cqa_body *body, double *m)
     m[AS_CQA_NAMEABLE_GPR_N] = 15;
     m[AS_CQA_NAMEABLE_VECTOR_N] = evex ? 32 : 16;
     m[AS_CQA_NAMEABLE_MASK_N] = 8;
-    /* Twice: the second time with what the next iteration reads of this one. */
+    /* The second pass includes the values that the next iteration reads. */
     const uint64_t next = walk_back(body, 0, m);
     if (body->loop != ASSAY_NONE)
         walk_back(body, next, m);

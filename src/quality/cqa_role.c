@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What each instruction of a path is there for: computing, addresses, or the loop itself. Follows
- * values through registers, the path repeated for ever.
+ * Finds the purpose of each instruction of a path: computation, addresses or loop control. Follows
+ * values through registers; the path repeats endlessly.
  */
 #include <string.h>
 
@@ -76,7 +76,7 @@ static uint32_t block_of(const struct as_cqa_body *body, uint32_t insn)
     return ASSAY_NONE;
 }
 
-/* A branch that goes back to the header, or out of the loop. */
+/* Returns true if item `i` is the last one of the path or branches out of the loop. */
 static bool closes(const struct as_cqa_body *body, size_t i)
 {
     if (i + 1 == body->n || body->loop == ASSAY_NONE)
@@ -96,7 +96,7 @@ static bool is_counting(const struct assay_form *form)
     return form->insn_class == ASSAY_CLASS_ADD || form->insn_class == ASSAY_CLASS_LEA;
 }
 
-/* Whoever counts a register that the compare at `compare` reads. */
+/* Marks instructions that count a register which the compare at `compare` reads. */
 static void mark_counters(struct as_cqa_body *body, size_t compare)
 {
     const uint64_t compared = body->effects[compare].read.word[0] & 0xffff;
@@ -144,7 +144,7 @@ static bool is_address_register(const struct as_cqa_item *item, const struct ass
            (insn->base == reg || insn->index == reg);
 }
 
-/* The writer of an address, and the writers of what goes into it, make addresses. */
+/* Marks the writer of an address, and the writers of its inputs, as address instructions. */
 static void follow_address(void *context, size_t reader, unsigned reg, size_t writer)
 {
     struct addressing *a = context;

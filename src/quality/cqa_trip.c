@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How often a loop goes round each time it is entered, where constants of the code tell: one block,
- * one register that steps by a constant, is set to a constant before the loop, and is compared with
- * one, or with zero, at its end.
+ * Finds the iterations per entry of a loop from constants in the code. The loop has one block. A
+ * register starts with a constant and steps by a constant. The end of the loop compares it with a
+ * constant or zero.
  */
 #include <math.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static bool writes_register(const struct assay_insn *insn, uint8_t reg)
     return effects.written.word[0] >> reg & 1;
 }
 
-/* What the instruction sets the register to. */
+/* Sets `*value` to the constant that the instruction writes. Returns false if it writes none. */
 static bool sets_constant(const struct assay_insn *insn, int64_t *value)
 {
     const struct assay_form *form = assay_form_get(insn->form);
@@ -37,7 +37,8 @@ static bool sets_constant(const struct assay_insn *insn, int64_t *value)
     return strcmp(form->mnemonic, "mov") == 0 && has_immediate(form) && !insn->wrap;
 }
 
-/* The constant that `reg` has when the loop of block `header` is entered. */
+/* Sets `*value` to the constant in `reg` at the entry of the loop with block `header`. Returns
+ * false if there is none. */
 static bool begins_with(const struct assay_program *p, uint32_t header, uint8_t reg, int64_t *value)
 {
     const struct assay_block *block = &p->block[header];
@@ -59,7 +60,8 @@ static bool begins_with(const struct assay_program *p, uint32_t header, uint8_t 
     return false;
 }
 
-/* The constant at which the loop ends: what its last branch was told by. */
+/* Sets `*value` to the constant at which the last branch ends the loop. Returns false if there is
+ * none. */
 static bool ends_at(const struct assay_program *p, const struct assay_block *block, uint8_t reg,
                     int64_t *value)
 {
@@ -73,7 +75,7 @@ static bool ends_at(const struct assay_program *p, const struct assay_block *blo
     *value = 0;
     if (strcmp(jump, "jnz") != 0 && strcmp(jump, "jne") != 0)
         return false;
-    if (strcmp(form->mnemonic, "cmp") != 0) /* of the step itself */
+    if (strcmp(form->mnemonic, "cmp") != 0) /* the step itself sets the flags */
         return form->flags_written && writes_register(told, reg);
     *value = told->imm;
     return told->reg[0] == reg && has_immediate(form) && !told->wrap;

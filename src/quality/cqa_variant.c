@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Variants of a path with less in it: instructions taken out, or operands in registers that were in
- * memory. What an instruction read of one that is gone is there when it is wanted, so no bound can
- * grow; where the model of the front end has lines that fill up otherwise, it is held to that.
+ * Variants of a path with fewer instructions, or with registers in place of memory operands. Inputs
+ * from removed instructions are always ready, so no bound can grow. The model of the front end may
+ * assign other lines, so bounds are limited to those of the path.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "isa/packed.h"
 #include "quality/cqa.h"
 
-#define LEAST_FILLED 0.5 /* of its cycles: else other ports wait longer */
+#define LEAST_FILLED 0.5 /* min share of the path's cycles; below it other ports are busier */
 
 enum fate { FATE_KEPT, FATE_GONE, FATE_IN_REGISTERS };
 
@@ -18,12 +18,12 @@ struct thinning {
     const struct as_cqa_body *body;
     struct as_cqa_list *list;
     uint8_t *fate; /* by item */
-    uint32_t *at;  /* where it stands in the list */
+    uint32_t *at;  /* index in the list */
     bool changed;
-    bool has_vectors; /* something of them is left */
+    bool has_vectors; /* a vector instruction is left */
 };
 
-/* ---- What goes ----------------------------------------------------------------------------- */
+/* ---- Removed instructions ------------------------------------------------------------------ */
 
 static enum fate without_memory(const struct as_cqa_item *item)
 {
@@ -62,14 +62,14 @@ static enum fate fate_of(const struct as_cqa_item *item, enum as_cqa_few few,
     }
 }
 
-/* A register that no instruction of the path writes: its value is there. */
+/* Returns the register that replaces a memory operand; its value is ready. */
 static uint8_t spare_register(const struct as_cqa_item *item)
 {
     return as_form_is_vector(item->form) ? ASSAY_REG_VEC + 31 : ASSAY_REG_GPR + 4;
 }
 
-/* A value of an instruction that is gone does not come from the one that wrote the register
- * before. */
+/* Marks a value as ready if its writer was removed, so that it does not depend on an earlier
+ * writer. */
 static void mark_ready(void *context, size_t reader, unsigned reg, size_t writer)
 {
     struct thinning *t = context;
@@ -112,14 +112,14 @@ static int thin_out(struct thinning *t, enum as_cqa_few few, enum assay_cqa_vari
     return 0;
 }
 
-/* ---- What is left -------------------------------------------------------------------------- */
+/* ---- Prediction ---------------------------------------------------------------------------- */
 
 static double smaller_of(double a, double b)
 {
     return a < b ? a : b;
 }
 
-/* Bounds that do not exceed those of the path as it is. */
+/* Sets the bound and the cycles of a variant; no bound exceeds that of the path. */
 static void hold_bounds(const struct as_cqa_as_is *as_is, const struct assay_prediction *found,
                         struct assay_cqa_what_if *out)
 {
@@ -147,7 +147,7 @@ static int predict_thinned(struct assay_cqa_engine *engine, const struct as_cqa_
     struct assay_prediction found;
 
     out->insn_n = (uint32_t)engine->list.insn.n;
-    if (!out->insn_n) /* nothing is left that takes time */
+    if (!out->insn_n) /* no instruction is left that takes time */
         return 0;
     as_cqa_list_place(&engine->list, as_is->body->code.insn[0].address);
     AS_TRY(as_cqa_list_predict(engine, as_is->simulate, without, &found, err));
@@ -155,8 +155,8 @@ static int predict_thinned(struct assay_cqa_engine *engine, const struct as_cqa_
     return 0;
 }
 
-/* Where what moves the addresses is gone, stores seem to meet the loads of the next iteration: only
- * values that go through memory in the path itself count. */
+/* Returns ASSAY_WITHOUT_MEMORY unless the chain of the path goes through memory. Without the
+ * address updates, stores would falsely feed the loads of the next iteration. */
 static uint32_t without_false_meetings(const struct as_cqa_as_is *as_is)
 {
     for (size_t i = 0; i < as_is->chain_n; i++)
@@ -182,7 +182,7 @@ static int thinned(struct assay_cqa_engine *engine, const struct as_cqa_as_is *a
     return predict_thinned(engine, as_is, without_false_meetings(as_is), out, err);
 }
 
-/* The path itself, no iteration waiting for another: its other bounds, and what they add up to. */
+/* Predicts the path without loop-carried dependences. */
 static int independent(struct assay_cqa_engine *engine, const struct as_cqa_as_is *as_is,
                        struct assay_cqa_what_if *out, struct assay_error *err)
 {
@@ -207,7 +207,8 @@ static int independent(struct assay_cqa_engine *engine, const struct as_cqa_as_i
     return predict_thinned(engine, as_is, ASSAY_WITHOUT_LATENCY, out, err);
 }
 
-/* Without the kind of instructions that keeps few ports busy. What these load is loaded still. */
+/* Predicts the path without the kind of instructions that keeps few ports busy. Loads of these
+ * instructions still count. */
 static int spared(struct assay_cqa_engine *engine, const struct as_cqa_as_is *as_is,
                   struct assay_cqa_what_if *out, struct assay_error *err)
 {
@@ -221,7 +222,7 @@ static int spared(struct assay_cqa_engine *engine, const struct as_cqa_as_is *as
     return 0;
 }
 
-/* The second of the bounds. */
+/* Sets the second-highest bound as the result. */
 static void next_limit(const struct as_cqa_as_is *as_is, struct assay_cqa_what_if *out)
 {
     unsigned first = 0;
@@ -258,7 +259,7 @@ static int what_if(struct assay_cqa_engine *engine, const struct as_cqa_as_is *a
     }
 }
 
-/* `out` where there is nothing to change. */
+/* Sets the result of the path as it is, if nothing changes. */
 static void copy_as_is_result(const struct as_cqa_as_is *as_is, struct assay_cqa_what_if *out)
 {
     out->cycles = as_is->cycles;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Variants of a path on whole vectors: a list that does as many iterations at once as fit, each
- * instruction in its form on vectors (isa/packed.h), or copied where it has none. What memory gives
- * one by one is put together from elements, or gathered; loop control stays one.
+ * Vectorised variants of a path: a list with as many iterations as fit into vectors. Each
+ * instruction gets its vector form (isa/packed.h), or copies if it has none. Elements that are not
+ * contiguous are inserted one by one, or gathered; loop control stays single.
  *
- * The list is judged without values passed through memory and without loads that cross lines, since
- * steps of addresses stay those of one iteration; a chain that is no reduction keeps its cycles.
+ * The prediction omits values through memory and line crossings, because addresses step as for one
+ * iteration. A recurrence keeps its cycles unless it is a reduction.
  */
 #include <string.h>
 
@@ -14,20 +14,20 @@
 #include "quality/cqa.h"
 
 enum {
-    LIST_MOST = 768, /* instructions of a list: beyond it fewer iterations go together */
+    LIST_MOST = 768, /* max instructions of a list; longer lists get fewer iterations */
     QUAD_B = 16,
-    TEMPORARY = ASSAY_REG_VEC + 31 /* and downwards: written before they are read */
+    TEMPORARY = ASSAY_REG_VEC + 31 /* and lower registers: written before they are read */
 };
 
 struct vectorising {
     struct assay_cqa_engine *engine;
     const struct as_cqa_body *body;
     struct as_cqa_list *list;
-    unsigned times;  /* iterations that go together */
-    bool arithmetic; /* alone: memory stays one by one */
-    bool gathers;    /* else elements are put together */
+    unsigned times;  /* iterations in the list */
+    bool arithmetic; /* only arithmetic is vectorised; memory accesses stay scalar */
+    bool gathers;    /* else elements are inserted one by one */
     uint32_t gathered_n, replicated_n, widened_n;
-    bool refused; /* something cannot be made */
+    bool refused; /* an instruction has no form */
 };
 
 /* ---- Parts --------------------------------------------------------------------------------- */
@@ -43,7 +43,8 @@ static void set_registers(struct assay_insn *insn, unsigned result, unsigned fir
             insn->reg[i] = (uint8_t)second;
 }
 
-/* The address of `item` in iteration `k`; where the step is not known, lines of their own. */
+/* Sets the address of `item` in iteration `k`. If the stride is unknown, each iteration gets its
+ * own cache line. */
 static void set_address(struct assay_insn *insn, const struct vectorising *v, size_t item,
                         unsigned k)
 {
@@ -52,7 +53,7 @@ static void set_address(struct assay_insn *insn, const struct vectorising *v, si
     const bool known = of->stride <= ASSAY_STRIDE_CONSTANT;
 
     insn->base = from->base;
-    if (insn->index == ASSAY_REG_NONE) { /* a gather has its own */
+    if (insn->index == ASSAY_REG_NONE) { /* a gather has its own index */
         insn->index = from->index;
         insn->scale = from->scale;
     }
@@ -87,7 +88,7 @@ static void add_memory_part(struct vectorising *v, enum as_part part, unsigned e
     as_cqa_list_add(v->list, &insn, false);
 }
 
-/* `size_b` bytes into `reg`, accesses of iterations from `k` on. */
+/* Loads `size_b` bytes into `reg` by the accesses of iteration `k` and later ones. */
 static void join_vector_parts(struct vectorising *v, size_t item, unsigned size_b, unsigned reg,
                               unsigned k)
 {
@@ -136,7 +137,7 @@ static unsigned native_of(const struct vectorising *v, const struct as_cqa_item 
     return is_integer(item) ? v->engine->native_int_b : v->engine->native_b;
 }
 
-/* Vectors that `times` iterations of an item take. */
+/* Returns the number of vectors for `times` iterations of an item. */
 static unsigned vectors_of(const struct vectorising *v, const struct as_cqa_item *item)
 {
     const unsigned bytes = v->times * item->width_b, native = native_of(v, item);
@@ -150,7 +151,7 @@ static void copy_item(struct vectorising *v, size_t at, unsigned times)
         as_cqa_list_add(v->list, &v->body->code.insn[at], v->body->item[at].leaves);
 }
 
-/* `insn` on vectors, as many as it takes; copies where it has no such form. */
+/* Adds `insn` in vector form as often as needed, or scalar copies if it has none. */
 static void widen_item(struct vectorising *v, size_t at, const struct assay_insn *insn)
 {
     const struct as_cqa_item *item = &v->body->item[at];
@@ -164,7 +165,7 @@ static void widen_item(struct vectorising *v, size_t at, const struct assay_insn
         as_cqa_list_add(v->list, copies < v->times ? &wide : insn, item->leaves);
 }
 
-/* A lea that computes no address: sums of vectors, its scale and its displacement one each. */
+/* Adds vector sums for a lea that computes no address; scale and displacement take one sum each. */
 static void widen_sum(struct vectorising *v, size_t at)
 {
     const struct as_cqa_item *item = &v->body->item[at];
@@ -190,7 +191,7 @@ static void widen_sum(struct vectorising *v, size_t at)
     }
 }
 
-/* Loads into `reg`, a vector a time; stores out of it. */
+/* Loads `reg`, or stores it, element by element and one vector at a time. */
 static void replicate(struct vectorising *v, size_t at, unsigned reg)
 {
     const struct as_cqa_item *item = &v->body->item[at];
@@ -236,7 +237,7 @@ static unsigned data_register(const struct vectorising *v, size_t at)
     return TEMPORARY - 5;
 }
 
-/* Memory that is not walked along without holes, or all of it where memory stays as it is. */
+/* Adds an access that is not contiguous, or any access if memory stays scalar. */
 static void widen_by_elements(struct vectorising *v, size_t at)
 {
     const struct as_cqa_item *item = &v->body->item[at];
@@ -325,8 +326,8 @@ static void make_list(struct vectorising *v)
         add_item(v, i);
 }
 
-/* As many iterations as fill the vectors of the core: by the widest scalar, and by the narrowest
- * vector. 1: nothing to do. */
+/* Returns the iterations that fill the vectors of the core, by the widest scalar and the narrowest
+ * vector. Returns 1 if nothing can be vectorised. */
 static unsigned iterations_of(const struct vectorising *v)
 {
     unsigned scalar_b = 0, vector_b = 0, times = 1;

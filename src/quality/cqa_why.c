@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sentences on variants: why one is no faster, or why it does not apply; and their names. */
+/* Names of variants, and reasons why a variant is not faster or does not apply. */
 #include "quality/cqa.h"
 
 const char *assay_cqa_variant_name(enum assay_cqa_variant variant)

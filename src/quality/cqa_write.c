@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing: the set `cqa` has a column for each metric, named cqa_NAME, and one for the speed-up of
- * each variant; a row of the run for the mean, and one for each path by its context. Gains hold for
- * data in the first level of the cache: the lower end of their interval is none.
+ * Writes the metric set `cqa`. It has a column cqa_NAME for each metric and one for the speed-up of
+ * each variant. A run has a row for the mean and one for each path, by its context. Gains assume
+ * data in the first cache level, so their interval starts at no gain.
  */
 #include "quality/cqa_write.h"
 
@@ -13,11 +13,11 @@
 #include "base/error.h"
 #include "quality/cqa.h"
 
-/* Whether the program would compute the same, of the variants of which that is in question. */
+/* Variants that may change the results of the program. */
 static const enum assay_cqa_variant doubtful[] = {ASSAY_CQA_FP_VECTOR, ASSAY_CQA_VECTOR};
 static const char *const sound_name[] = {"cqa_fp_vector_sound", "cqa_vector_sound"};
 
-#define VALUE_MOST 9e15 /* as_metric_set: 9e18 with three digits behind the point */
+#define VALUE_MOST 9e15 /* as_metric_set holds 9e18, here with three decimals */
 
 enum {
     DIGITS = 3,
@@ -162,8 +162,8 @@ static void describe_columns(char name[][NAME_B], struct assay_set_metric *out)
 int as_cqa_writer_open(struct assay_experiment *experiment, int64_t run_id,
                        struct as_cqa_writer *out, struct assay_error *err)
 {
-    static char name[CQA_COLUMNS]
-                    [NAME_B]; /* the same whoever writes them, guarded by the experiment */
+    /* Each writer writes the same text; the experiment's lock guards it. */
+    static char name[CQA_COLUMNS][NAME_B];
     struct assay_set_metric column[CQA_COLUMNS];
 
     *out = (struct as_cqa_writer){.experiment = experiment, .run_id = run_id};
@@ -177,7 +177,8 @@ void as_cqa_writer_close(struct as_cqa_writer *writer)
     assay_metric_set_close(&writer->set);
 }
 
-/* Numbers that a column of DIGITS digits holds. Trips of endless loops are larger. */
+/* Returns true if a column with DIGITS decimals can hold the value. Iterations of endless loops are
+ * larger. */
 static bool has_room(double value)
 {
     return fabs(value) <= VALUE_MOST; /* false for NAN */
@@ -250,7 +251,7 @@ static int write_page(const struct as_cqa_writer *w, int64_t loop_id,
     return rows ? assay_experiment_detail(w->experiment, &detail, err) : 0;
 }
 
-/* By where its data come from, as far as the machine was measured. */
+/* Writes the cycles by memory level, as far as the machine was measured. */
 static int write_levels(const struct as_cqa_writer *w, int64_t loop_id,
                         const struct as_cqa_kept *kept, struct assay_error *err)
 {
@@ -305,7 +306,7 @@ int as_cqa_write(struct as_cqa_writer *writer, int64_t loop_id, const struct as_
     memset(value, 0, sizeof value);
     fill_columns(kept->mean, value);
     fill_gains(kept, value);
-    if (!writer->run_id && has_room(kept->promise_cy)) /* a run has times */
+    if (!writer->run_id && has_room(kept->promise_cy)) /* a run has measured times */
         value[PROMISE_AT] = assay_modelled(kept->promise_cy, kept->promise_cy, kept->promise_cy);
     AS_TRY(assay_metric_set_add(writer->set, &loop, 1, value, err));
     for (size_t i = 0; i < kept->path_n; i++) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables behind the figures of a loop, for its page: operand by operand, class by class, way by
- * way.
+ * Writes tables for the page of a loop: memory accesses, instruction classes, paths and vectors.
  */
 #include "quality/detail.h"
 
@@ -14,7 +13,7 @@
 #include "base/error.h"
 #include "quality/panel.h"
 
-#define ROWS_MOST 400 /* of one table: a page is to be read */
+#define ROWS_MOST 400 /* max rows of a table, to keep pages readable */
 
 struct loop_page {
     struct as_panel panel;
@@ -62,7 +61,7 @@ static void access_row(struct loop_page *p, const struct assay_memory_stream *at
     else
         as_panel_cell(&p->panel, (struct assay_cell){0});
     as_panel_integer(&p->panel, at->width_b);
-    if (high > low) /* a bound is no value */
+    if (high > low) /* a bound is not a value */
         as_panel_text(&p->panel, "not known");
     else
         as_panel_real(&p->panel, 100 * low);
@@ -125,7 +124,7 @@ static int write_mix(struct loop_page *p, struct assay_error *err)
     count_mix(p, mix);
     for (unsigned c = 0; c < ASSAY_CLASS_COUNT; c++)
         most = mix[c].n > most ? mix[c].n : most;
-    for (int64_t n = most; n > 0; n--) { /* most first; loops are short */
+    for (int64_t n = most; n > 0; n--) { /* in descending order; loops are short */
         for (unsigned c = 0; c < ASSAY_CLASS_COUNT; c++) {
             if (mix[c].n != n)
                 continue;

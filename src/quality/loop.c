@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Facts of one loop by counting its instructions and looking at its memory operands. Knows the
- * tables of code/ and the classes of isa/; knows neither time nor machine.
+ * Computes facts of one loop from its instructions and memory operands. Uses the tables of code/
+ * and the instruction classes of isa/, but neither times nor a machine.
  */
 #include <string.h>
 
@@ -13,9 +13,9 @@
 
 #define LINE_B      64
 #define WIDE_B      16 /* more than one value of a scalar instruction */
-#define INDEX_FAR   32 /* instructions from an index to its use */
-#define GENERAL_N   16 /* registers */
-#define ROOT_READER 8  /* instructions from a root to its reader */
+#define INDEX_FAR   32 /* max instructions from an index to its use */
+#define GENERAL_N   16 /* general registers */
+#define ROOT_READER 8  /* max instructions from a root to its reader */
 
 /* ---- Memory -------------------------------------------------------------------------------- */
 
@@ -24,7 +24,8 @@ static double smaller(double a, double b)
     return a < b ? a : b;
 }
 
-/* Bytes that lie together for certain: an element of a gather or scatter, else the access. */
+/* Returns the bytes that are certainly contiguous: an element of a gather or scatter, else the
+ * access. */
 static double piece_of(const struct assay_program *program, const struct assay_memory_stream *at)
 {
     const uint8_t insn_class = assay_form_get(program->code.insn[at->insn].form)->insn_class;
@@ -58,8 +59,8 @@ bool assay_access_efficiency(const struct assay_program *program,
 
 /* ---- Use of lines -------------------------------------------------------------------------- */
 
-/* Steps that the code does not tell: a line for each operand, of a gather for each element, or
- * neighbours that come soon. */
+/* Adds an access with a stride that the code does not show. The low bound moves a line for each
+ * operand, or for each element of a gather. The high bound assumes that neighbours follow soon. */
 static void add_unknown(const struct assay_program *program, const struct assay_memory_stream *at,
                         struct assay_line_use *low, struct assay_line_use *high)
 {
@@ -78,7 +79,7 @@ static void count_stream(const struct assay_memory_stream *at, struct assay_loop
     out->steady_n += at->stride == ASSAY_STRIDE_UNKNOWN && at->steady;
 }
 
-/* The stream of the instruction that reads memory, or NULL. */
+/* Returns the stream of the instruction that reads memory, or NULL. */
 static const struct assay_memory_stream *read_at(const struct assay_streams *streams, uint32_t insn)
 {
     for (size_t i = 0; i < streams->n; i++)
@@ -87,8 +88,8 @@ static const struct assay_memory_stream *read_at(const struct assay_streams *str
     return NULL;
 }
 
-/* The register has a value of an array that the loop walks along: the last instruction before
- * `insn` that writes it loads it, or moves or extends what another register has so. */
+/* Returns true if `reg` holds an element of an array that the loop traverses. Its last writer
+ * before `insn` loads it, or moves or extends such a value. */
 static bool is_walked_index(const struct assay_program *program,
                             const struct assay_streams *streams, unsigned reg, uint32_t insn)
 {
@@ -127,8 +128,8 @@ static bool is_scatter(const struct assay_program *program, const struct assay_s
             is_walked_index(program, streams, place[0].index, at->insn));
 }
 
-/* A store by an index of an array into one that the loop also loads from by another index: a later
- * iteration may need what it writes. */
+/* Returns true if the loop also loads from the array of the store by another index. A later
+ * iteration may then need the stored value. */
 static bool may_alias_store(const struct assay_program *program,
                             const struct assay_streams *streams,
                             const struct assay_memory_stream *store)
@@ -162,8 +163,9 @@ static bool is_stored(const struct assay_program *program, const struct assay_st
     return false;
 }
 
-/* The same value from the same address in each iteration. A compiler keeps it in a register unless
- * a store may change it. Constants of the file are operands for want of registers. */
+/* Returns true if each iteration loads the same value from the same address. A compiler keeps it in
+ * a register unless a store may change it. Constants of the file do not count: they are operands
+ * because registers are scarce. */
 static bool is_reload(const struct assay_program *program, const struct assay_streams *streams,
                       const struct assay_memory_stream *at)
 {
@@ -176,8 +178,8 @@ static bool is_reload(const struct assay_program *program, const struct assay_st
            place[0].base != ASSAY_REG_NONE && !is_stored(program, streams, &place[0]);
 }
 
-/* A store to the same address in each iteration. A compiler stores such a value once, behind the
- * loop, unless another access of the loop may reach it. */
+/* Returns true if each iteration stores to the same address. A compiler stores such a value once,
+ * after the loop, unless another access of the loop may reach it. */
 static bool is_rewrite(const struct assay_program *program, const struct assay_memory_stream *at)
 {
     const struct assay_insn *insn = &program->code.insn[at->insn];
@@ -249,8 +251,8 @@ static void count_insn(const struct assay_insn *insn, struct assay_loop_facts *o
         out->fp_divide_n++;
 }
 
-/* Returns whether the first reader of a root, taken by instruction `k`, compares it with another
- * value. Looks at the instructions behind it in the order of their addresses, across branches. */
+/* Returns true if the first reader of the root by instruction `k` compares it with another value.
+ * Searches the next instructions by address, across branches. */
 static bool is_compared_root(const struct assay_program *program, uint32_t k)
 {
     struct assay_effects root, reader;
@@ -284,7 +286,8 @@ static bool is_inside(const struct assay_program *program, uint32_t block, uint3
     return at == loop;
 }
 
-/* The branch at the end of `block` chooses between ways of this loop, and is no back edge. */
+/* Returns true if the branch at the end of `block` selects a path in this loop. A back edge does
+ * not count. */
 static bool chooses(const struct assay_program *program, const struct assay_block *block,
                     uint32_t loop)
 {
@@ -325,8 +328,8 @@ static bool is_own_back_edge(const struct assay_program *program, uint32_t block
     return false;
 }
 
-/* Loads of a block that goes back to itself, stores nothing, and changes no register that it begins
- * with: nothing is another in the next round unless another thread stores. */
+/* Returns the loads of a block that spins, else 0. Such a block branches to itself, stores nothing,
+ * and changes no register that it reads first. Its values only change if another thread stores. */
 static uint32_t spins(const struct assay_program *program, uint32_t block)
 {
     const struct assay_block *from = &program->block[block];
@@ -335,7 +338,7 @@ static uint32_t spins(const struct assay_program *program, uint32_t block)
 
     if (!is_own_back_edge(program, block))
         return 0;
-    for (uint32_t k = 0; k + 1 < from->insns; k++) { /* the last is the branch */
+    for (uint32_t k = 0; k + 1 < from->insns; k++) { /* the last instruction is the branch */
         const struct assay_insn *insn = &program->code.insn[from->first_insn + k];
         struct assay_memory place[2];
         struct assay_effects effects;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The options that a compiler was given, by what DW_AT_producer records of them, as one figure. GCC
- * and the Fortran and C++ front ends of it record all options that shape code; Clang does so when
- * asked (-grecord-command-line); of others nothing is known.
+ * Scores the options of a compiler, as DW_AT_producer records them. GCC, with its Fortran and C++
+ * front ends, records all options that affect code. Clang does so with -grecord-command-line. The
+ * options of other compilers are unknown.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include <assay/options.h>
 #include <assay/quality.h>
 
-/* The value of an instruction set for a program that is to be fast. The four levels are those of
+/* Values of instruction sets for the speed of a program, from 0 to 1. The four levels are those of
  * the x86-64 psABI (v2 SSE4.2, v3 AVX2 and FMA, v4 AVX-512). */
 static const struct {
     const char *name;
@@ -27,10 +27,11 @@ static double value_of_architecture(const char *name)
     for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++)
         if (strcmp(name, architectures[i].name) == 0)
             return architectures[i].value;
-    return 1; /* a processor by name, or native */
+    return 1; /* a CPU by name, or native */
 }
 
-/* -O2 vectorises in Clang and since GCC 12 (release notes), where it is all but -O3. */
+/* Returns the value of an optimisation level, from 0 to 1. Clang, and GCC since version 12 (release
+ * notes), vectorise at -O2, so it is close to -O3. */
 static double value_of_level(const char *word, const char *compiler, const char *version)
 {
     const bool gcc = !compiler || strcmp(compiler, "gcc") == 0;
@@ -61,7 +62,7 @@ void assay_score_options(const char *compiler, const char *version, const char *
     *out = (struct assay_options_score){.score = -1};
     if (!flags || !*flags)
         return;
-    for (const char *at = flags; *at;) { /* the last one of a kind holds */
+    for (const char *at = flags; *at;) { /* the last option of a kind is valid */
         const size_t n = strcspn(at, " ");
 
         note_option_word(at, n, out);

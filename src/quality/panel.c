@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cells of a table of a page. */
+/* Collects the cells of a table and writes it to a page. */
 #include "quality/panel.h"
 
 #include <stdio.h>

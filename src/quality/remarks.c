@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of what compilers recorded: files are opened, unpacked and given to the reader of their
- * kind, and all that they say is put in one order.
+ * The table of compiler remarks. Opens and unpacks files, calls the reader of their format, and
+ * sorts the remarks.
  */
 #include "quality/remarks.h"
 
@@ -17,7 +17,7 @@
 #include "base/search.h"
 #include "base/vec.h"
 
-#define TEXT_MOST 600 /* bytes of one remark's text */
+#define TEXT_MOST 600 /* max bytes of the text of a remark */
 #define CHUNK_B   (1u << 20)
 
 struct assay_remarks_memory {
@@ -68,7 +68,7 @@ uint32_t as_remark_number(struct as_view digits, uint32_t none)
     return (uint32_t)value;
 }
 
-/* The number that stands behind `words`, or 0. */
+/* Returns the number after `words`, or 0 if there is none. */
 static uint32_t number_behind(const char *text, const char *words)
 {
     const char *at = strstr(text, words);
@@ -79,7 +79,8 @@ static uint32_t number_behind(const char *text, const char *words)
     return as_remark_number((struct as_view){at, strspn(at, "0123456789")}, 0);
 }
 
-/* A copy in one line; as the remark before it if that says the same. */
+/* Returns a copy on one line, or `before` if that is the same text. Returns NULL
+ * if out of memory. */
 static const char *copy_remark_text(struct assay_remarks *remarks, struct as_view text,
                                     const char *before)
 {
@@ -162,7 +163,8 @@ static int compare_remarks(const void *left, const void *right)
     return order ? order : strcmp(a->text, b->text);
 }
 
-/* Compilers say the same again of each width that they try. */
+/* Sorts the remarks and removes duplicates: compilers repeat a remark for each
+ * width that they try. */
 static void order_remarks(struct assay_remarks *remarks)
 {
     size_t kept = 0;
@@ -175,7 +177,7 @@ static void order_remarks(struct assay_remarks *remarks)
     remarks->n = kept;
 }
 
-/* One path ends in the other, at a slash. */
+/* Returns true if one path ends with the other, at a slash. */
 static bool is_same_path(const char *a, const char *b)
 {
     size_t n = strlen(a), m = strlen(b);

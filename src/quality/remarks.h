@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the readers of compilers' records share. */
+/* Shared parts of the readers of compiler remarks. */
 #ifndef AS_QUALITY_REMARKS_H
 #define AS_QUALITY_REMARKS_H
 
@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-/* One remark as it is read; views and strings are the reader's own. */
+/* One remark while it is read. The reader owns the views and strings. */
 struct as_remark_draft {
     struct as_view file, function, pass;
     struct as_str text;
@@ -16,12 +16,12 @@ struct as_remark_draft {
     enum assay_remark_kind kind;
 };
 
-/* Keeps a copy, told what its words say of vectors. Errors: NOMEM. */
+/* Keeps a copy and sets its vector fields from the text. Errors: NOMEM. */
 int as_remark_keep(struct assay_remarks *remarks, const struct as_remark_draft *draft);
-/* A number of digits alone; `none` for anything else. */
+/* Returns the number of 1 to 9 digits, or `none` for any other text. */
 uint32_t as_remark_number(struct as_view digits, uint32_t none);
 
-/* The three kinds. Errors: CORRUPT, NOMEM. */
+/* Read the three formats of remarks. Errors: CORRUPT, NOMEM. */
 int as_remarks_gcc_text(struct assay_remarks *remarks, struct as_view bytes,
                         struct assay_error *err);
 int as_remarks_gcc_json(struct assay_remarks *remarks, struct as_view bytes, const char *name,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records of clang: the YAML that LLVM writes (llvm/lib/Remarks/YAMLRemarkSerializer.cpp), a
- * document a remark. Read line by line: of YAML only what that writer makes.
+ * Remarks of clang: the YAML that LLVM writes (llvm/lib/Remarks/YAMLRemarkSerializer.cpp), one
+ * document per remark. Reads line by line, and only the YAML that this writer makes.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@ struct clang_reader {
     struct as_view rest;
     struct as_remark_draft draft;
     struct as_str file, function, pass, value;
-    bool open; /* within a document that counts */
+    bool open; /* in the document of a remark */
 };
 
 /* ---- Scalars ------------------------------------------------------------------------------- */
@@ -26,7 +26,7 @@ static size_t indent_of(struct as_view line)
     return n;
 }
 
-/* A quoted string that goes on in the next lines, as long ones do. */
+/* Appends the next lines to a quoted string until its quote closes. */
 static void join_lines(struct clang_reader *r, char quote)
 {
     struct as_view line;
@@ -48,7 +48,8 @@ static void join_lines(struct clang_reader *r, char quote)
     }
 }
 
-/* Takes the quotes off: '' is one in single ones, \x what it says in double ones. */
+/* Appends a scalar without its quotes. Single quotes escape '' only; double quotes escape any
+ * character by a backslash. */
 static void append_plain(struct as_str *to, const struct as_str *from)
 {
     const char *p = as_str_z(from);
@@ -80,7 +81,7 @@ static void parse_remark_value(struct clang_reader *r, struct as_view value, str
     r->value.failed |= to->failed;
 }
 
-/* ---- Places -------------------------------------------------------------------------------- */
+/* ---- Locations ----------------------------------------------------------------------------- */
 
 static uint32_t number_after(const struct as_str *map, const char *key)
 {
@@ -93,7 +94,7 @@ static uint32_t number_after(const struct as_str *map, const char *key)
     return as_remark_number((struct as_view){at, strspn(at, "0123456789")}, 0);
 }
 
-/* { File: 'x.c', Line: 3, Column: 5 }, over as many lines as it takes. */
+/* Parses { File: 'x.c', Line: 3, Column: 5 }, which may span several lines. */
 static void parse_debug_location(struct clang_reader *r, struct as_view value)
 {
     struct as_str map = {0};
@@ -167,7 +168,7 @@ static bool match_yaml_key(struct as_view line, const char *key, struct as_view 
     return true;
 }
 
-/* "  - String: 'words'", whatever the key is, but for places. */
+/* Parses " - String: 'words'" with any key. A line without a dash, as of a location, is skipped. */
 static void parse_remark_argument(struct clang_reader *r, struct as_view line)
 {
     const size_t n = indent_of(line);

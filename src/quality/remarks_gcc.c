@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records of gcc: the text of -fopt-info ("file:line:column: optimized: ..."), and the JSON of
- * -fsave-optimization-record (gcc, optinfo-emit-json.cc): an array of a head, the passes, and the
- * records, which hold each other as the scopes do in which they were made.
+ * Remarks of gcc: the text of -fopt-info ("file:line:column: optimized: ..."), and the JSON of
+ * -fsave-optimization-record (gcc, optinfo-emit-json.cc). The JSON is an array of a head, the
+ * passes, and the records. Records are nested as the scopes that made them.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@ static bool find_words(struct as_view line, const char *words, size_t *at)
     return hit;
 }
 
-/* Takes ":<digits>" off the end. */
+/* Cuts ":<digits>" off the end and sets `*out`. Returns false if there is no number. */
 static bool cut_trailing_number(struct as_view *place, uint32_t *out)
 {
     size_t n = place->n;
@@ -85,7 +85,7 @@ struct gcc_record {
     AS_VEC(struct gcc_pass) pass;
 };
 
-/* What one object says of itself. */
+/* Fields of one object. */
 struct gcc_note {
     struct as_remark_draft draft;
     struct as_str file, function, pass;
@@ -97,7 +97,7 @@ static bool is_key(const struct gcc_record *g, const char *word)
     return strcmp(as_str_z(&g->in.text), word) == 0;
 }
 
-/* The next value if it is a string or a number, else nothing. */
+/* Reads the next value if it is a string or a number. Skips any other value and returns false. */
 static bool read_json_text(struct gcc_record *g, struct as_str *out)
 {
     const enum as_json_token token = as_json_next(&g->in);
@@ -121,7 +121,7 @@ static void copy_short(char *to, size_t to_b, const struct as_str *from)
 
 static int read_passes(struct gcc_record *g);
 
-/* { "id": ..., "name": ..., "children": [...] }, its first token read. */
+/* Parses the rest of { "id": ..., "name": ..., "children": [...] } after its first token. */
 static int read_pass(struct gcc_record *g)
 {
     struct gcc_pass pass = {{0}, {0}};
@@ -156,7 +156,7 @@ static int read_passes(struct gcc_record *g)
     return rc;
 }
 
-/* {"file": ..., "line": ..., "column": ...}, its first token read. */
+/* Parses the rest of {"file": ..., "line": ..., "column": ...} after its first token. */
 static void read_location(struct gcc_record *g, struct gcc_note *note)
 {
     struct as_str text = {0};
@@ -177,8 +177,8 @@ static void read_location(struct gcc_record *g, struct gcc_note *note)
     as_str_fini(&text);
 }
 
-/* ["words", {"expr": "x"}, ...], its first token read: the words, and what is named between them.
- */
+/* Parses the rest of ["words", {"expr": "x"}, ...] after its first token. Appends the words and the
+ * names between them to `text`. */
 static void read_message(struct gcc_record *g, struct as_str *text)
 {
     enum as_json_token token;
@@ -268,7 +268,7 @@ static int store_gcc_note(struct gcc_record *g, struct gcc_note *note)
     return as_remark_keep(g->remarks, draft);
 }
 
-/* One record and those in it, its first token read. */
+/* Parses one record and its nested records after the first token. */
 static int read_note(struct gcc_record *g)
 {
     struct gcc_note note = {.counts = false};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pass: which modules and loops of a run matter, reading their code, for which nobody has to
- * wait. Loops of the experiment and of the catalogue meet by address and depth. run_write.c writes
- * what the code says.
+ * The pass over a run: finds the modules and loops that matter and reads their code. The caller may
+ * let other passes use the experiment meanwhile. Loops of the experiment and of the catalogue match
+ * by address and depth. run_write.c writes the results.
  */
 #include <assay/machine.h>
 #include <assay/quality.h>
@@ -15,10 +15,10 @@
 #include "quality/weights.h"
 
 #define LEAST_SHARE 0.01
-/* Of the run's time that a loop must have for the tables behind its figures to be kept. */
+/* Min share of the run's time for a loop to get tables on its page. */
 #define PAGE_SHARE "0.005"
 
-/* ---- What there is ------------------------------------------------------------------------- */
+/* ---- Lists of the experiment --------------------------------------------------------------- */
 
 static const char modules_sql[] =
     "SELECT m.module_id, t.exclusive_share FROM object_time t JOIN module m"
@@ -46,8 +46,8 @@ static int open_code(struct as_quality_pass *p, struct as_quality_module *module
                                     ASSAY_CATALOGUE_ANALYSED, &module->code, err);
 }
 
-/* Loops that have samples, and no values yet, or no tables yet and are hot: perhaps for
- * the first time, in a run that joined others. */
+/* Loops with samples that have no values yet, and hot loops. A hot loop without tables gets them: a
+ * later run of the experiment may make a loop hot. */
 static const char loops_sql[] =
     "SELECT * FROM (SELECT l.loop_id, l.address, l.depth,"
     " NOT EXISTS (SELECT 1 FROM value v JOIN metric m USING (metric_id)"
@@ -94,12 +94,12 @@ static const char blocks_sql[] =
     " ON t.run_id = ?1 AND t.block_id = b.block_id WHERE o.run_id = ?1 AND o.object_kind = 'loop'"
     " AND o.exclusive_share >= " PAGE_SHARE " AND l.is_innermost AND t.exclusive_n > 0";
 
-/* Exact counts come first (`assay count`). */
+/* Exact counts (`assay count`) come first and replace samples. */
 static const char counts_sql[] =
     "SELECT b.loop_id, b.address, c.executed_n FROM block_count c JOIN block b USING (block_id)"
     " JOIN loop l USING (loop_id) WHERE c.run_id = ?1 AND l.is_innermost";
 
-/* Of loops with several ways alone: there are few such. */
+/* Adds the count of a block to its loop, if the loop has several paths. Few loops have several. */
 static int list_ran(struct as_quality_pass *p, struct assay_rows *row, bool counted,
                     struct assay_error *err)
 {
@@ -131,7 +131,7 @@ static int list_block(void *pass, struct assay_rows *row, struct assay_error *er
     return list_ran(pass, row, false, err);
 }
 
-/* Functions with a share of the run outside their loops, and no values yet. */
+/* Functions with a share of the run outside their loops and without values yet. */
 static const char straight_sql[] =
     "SELECT f.function_id, f.address, f.module_id FROM object_time t"
     " JOIN function f ON f.function_id = t.object_id"
@@ -161,7 +161,7 @@ static int list_straight(void *pass, struct assay_rows *row, struct assay_error 
                : 0;
 }
 
-/* Instructions with samples, of functions that take a hundredth of the run. */
+/* Instructions with samples, in functions with at least 1 % of the run. */
 static const char spots_sql[] =
     "SELECT f.module_id, a.function_id, ifnull(a.loop_id, 0), a.address, sum(s.n), t.exclusive_n"
     " FROM process p JOIN thread x USING (process_id) JOIN sample s USING (thread_id)"
@@ -220,7 +220,8 @@ static int read_loops(void *pass, struct assay_error *err)
     return 0;
 }
 
-/* Means are over what the run went through, where its samples tell. */
+/* Analyses one loop. The weights of its paths follow the samples or counts of the run, if there are
+ * enough. */
 static int analyse_loop(struct as_quality_pass *p, struct assay_cqa_engine *engine,
                         struct as_core_asked *core, struct as_quality_hot_loop *it,
                         struct assay_error *err)
@@ -247,7 +248,7 @@ static int analyse_loop(struct as_quality_pass *p, struct assay_cqa_engine *engi
     return as_core_keep(&p->arena, core, &it->core, err);
 }
 
-/* Code quality analysis of hot loops, where there is a table of the core or of one near it. */
+/* Analyses the code quality of hot loops, if there is a table of the core or of a similar one. */
 static int analyse_loops(struct as_quality_pass *p, struct assay_error *err)
 {
     struct assay_uarch *uarch = NULL;
@@ -265,7 +266,7 @@ static int analyse_loops(struct as_quality_pass *p, struct assay_error *err)
 
     if (rc == 0 && uarch)
         rc = assay_cqa_engine_new(uarch, &engine, err);
-    /* A file that is damaged is told where figures are asked for; here it is as if none were. */
+    /* Commands that show the figures report a damaged file; here it counts as missing. */
     if (engine && assay_figures_of_host(&figures, &unread) == 0)
         assay_cqa_engine_figures(engine, figures);
     if (rc == 0 && uarch)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the pass over the code of a run knows: run.c finds and reads it, run_write.c writes it. */
+/* State of the pass over the code of a run: run.c finds and reads the code, run_write.c writes. */
 #ifndef AS_QUALITY_RUN_H
 #define AS_QUALITY_RUN_H
 
@@ -17,35 +17,35 @@
 struct as_quality_module {
     int64_t id;
     double share;
-    struct assay_catalogue_module *code; /* NULL: has no loops to read */
+    struct assay_catalogue_module *code; /* NULL until a loop or a sample needs it */
 };
 
 struct as_quality_hot_loop {
     int64_t id;
     uint64_t address;
     uint32_t depth;
-    bool wants_values, wants_page;  /* page: hot enough for tables behind its figures */
-    bool wants_cqa;                 /* hot, and no loop inside: of this run */
-    bool wants_branches;            /* hot: samples behind its branches, of this run */
-    struct as_block_samples *block; /* where its samples fell, for ways through it */
+    bool wants_values, wants_page;  /* page: hot enough for tables on its page */
+    bool wants_cqa;                 /* hot in this run, and innermost */
+    bool wants_branches;            /* hot in this run: samples after its branches count */
+    struct as_block_samples *block; /* samples by block, for weights of paths */
     size_t block_n;
-    bool counted; /* these are no samples but how often they ran */
+    bool counted; /* `block` has exact counts, not samples */
     struct as_cqa_kept cqa;
     struct as_core_kept core;
     const struct assay_program *program;
     const struct assay_object *object;
-    uint32_t at;                   /* in `program` */
-    struct assay_loop_facts facts; /* where it wants values */
-    struct as_quality_calls calls; /* so, too */
+    uint32_t at;                   /* number of the loop in `program` */
+    struct assay_loop_facts facts; /* set if wants_values */
+    struct as_quality_calls calls; /* set if wants_values */
 };
 
-/* A function that takes its time outside loops, and whose code can be read. */
+/* A function with time outside loops and with readable code. */
 struct as_quality_straight_part {
     int64_t id;
     struct as_straight_facts facts;
 };
 
-/* A function: `n` of its `of_n` samples fell at copies of blocks. */
+/* A function: `n` of its `of_n` samples are at block copies. */
 struct as_quality_copying {
     int64_t function_id, n, of_n;
 };
@@ -56,16 +56,17 @@ struct as_quality_pass {
     const struct assay_quality_options *options;
     struct assay_catalogue *catalogue;
     AS_VEC(struct as_quality_module) module;
-    AS_VEC(struct as_quality_hot_loop) loop; /* whose code can be read */
+    AS_VEC(struct as_quality_hot_loop) loop; /* loops with readable code */
     AS_VEC(struct as_quality_straight_part) straight;
-    AS_VEC(struct as_spot) spot; /* in loops; those of a function are neighbours, by instruction */
+    AS_VEC(struct as_spot) spot; /* in loops; grouped by function, ascending by instruction */
     AS_VEC(struct as_quality_copying) copying;
-    double mispredicted_cy;    /* what a misprediction adds on this core; 0: not known */
-    struct as_arena arena;     /* of what is kept of code quality analysis */
-    struct assay_error unread; /* why what was measured of this core is not used; else empty */
+    double mispredicted_cy;    /* cycles of a misprediction on this core; 0 if unknown */
+    struct as_arena arena;     /* owns the results of code quality analysis */
+    struct assay_error unread; /* reason why measured figures of this core are not used, or empty */
 };
 
-/* Within a batch. Errors: those of the experiment; INTERNAL: a metric is not in data/quality. */
+/* Writes the results of the pass. Call it within a batch. Errors: those of the experiment; INTERNAL
+ * if a metric is not in data/quality. */
 int as_quality_pass_write(const struct as_quality_pass *pass, struct assay_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes what the code of a run says as values of its loops and functions, with the tables behind
- * them, and flags the modules that cannot be read.
+ * Writes the results of a run's code as values and tables of its loops and functions. Flags the
+ * modules with unreadable code.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "quality/run.h"
 #include "quality/unit_run.h"
 
-enum metric { /* those that loops have, in the order of their names below */
+enum metric { /* metrics of loops first, in the order of `names` */
               PATHS,
               STEERING,
               ACCESS,
@@ -45,7 +45,7 @@ enum metric { /* those that loops have, in the order of their names below */
               BRANCH_STALLS,
               DATA_BRANCHES,
               MISPREDICTIONS,
-              OPTIONS, /* of functions, from here on */
+              OPTIONS, /* metrics of functions start here */
               STRAIGHT_N,
               STRAIGHT_PACKED,
               BLOCK_COPIES,
@@ -129,7 +129,7 @@ static int set_count(const struct value_writer *w, enum metric metric, int64_t l
     return set_value(w, metric, loop_id, assay_exact(n, 1), err);
 }
 
-/* The bounds always; a value where they are one. */
+/* Writes both bounds, and the value if the bounds are equal. */
 static int write_access(const struct value_writer *w, int64_t id, double low, double high,
                         struct assay_error *err)
 {
@@ -280,7 +280,8 @@ static int write_copying(const struct value_writer *w, struct assay_error *err)
     return 0;
 }
 
-/* The figures of loops are by the program's own table then. */
+/* Flags a measured core table that could not be read: the metrics of loops then use the built-in
+ * table. */
 static int write_passed_over(const struct as_quality_pass *pass, struct assay_error *err)
 {
     const struct assay_flag flag = {.run_id = pass->run_id,
@@ -293,7 +294,7 @@ static int write_passed_over(const struct as_quality_pass *pass, struct assay_er
     return pass->unread.text[0] ? assay_experiment_flag(pass->experiment, &flag, err) : 0;
 }
 
-/* Modules whose loops cannot be read. */
+/* Flags modules with unreadable code. */
 static int write_unread(const struct value_writer *w, struct assay_error *err)
 {
     as_vec_foreach (&w->pass->module, it) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The samples of a run by the blocks of one file, for whoever reads the file's code afresh.
+ * Reads the samples of a run by the blocks of one file, for callers that analyse the file again.
  */
 #include <string.h>
 
@@ -13,8 +13,8 @@
     " JOIN module m USING (module_id) WHERE CASE WHEN ?2 <> '' THEN m.build_id = ?2"               \
     " ELSE m.inode = ?3 AND m.mtime_ns = ?4 AND m.size_b = ?5 END"
 
-/* The last run that has samples or counts in the module. Those that count or time sample little:
- * what they found is said of the run that they repeat. */
+/* The last run with samples or counts in the module. Runs that count or time take few samples;
+ * their results belong to the run that they repeat. */
 static const char sampled_run_sql[] =
     "SELECT max(run_id) FROM (SELECT t.run_id FROM block_time t" OF_FILE " AND t.exclusive_n > 0"
     " UNION ALL SELECT t.run_id FROM block_count t" OF_FILE " AND t.executed_n > 0)"

@@ -5,36 +5,36 @@
 
 #include <assay/code.h>
 
-/* An instruction with samples, in a loop of the experiment. */
+/* An instruction with samples. */
 struct as_spot {
-    int64_t function_id, loop_id; /* loop 0: in none */
-    uint32_t insn;                /* into program.code.insn */
+    int64_t function_id, loop_id; /* loop 0: outside loops */
+    uint32_t insn;                /* index in program.code.insn */
     int64_t n;
 };
 
-/* True for the copies and fills of blocks (rep movs, rep stos). */
+/* Returns true for block copies and block fills (rep movs, rep stos). */
 bool as_spot_copies(const struct assay_insn *insn);
 
-/* Branches of a loop that data decide, and which go both ways. */
+/* Branches of a loop that depend on data and go both ways. */
 struct as_branch_spots {
     uint32_t branch_n;
     int64_t all;    /* samples of the loop, without inner loops */
-    int64_t behind; /* of these, where a core stands after a misprediction */
-    double wrong_n; /* mispredictions of an iteration at most */
+    int64_t behind; /* of these, samples where a core waits after a misprediction */
+    double wrong_n; /* max mispredictions per iteration */
 };
 
 /*
- * Finds branches of the loop that go both ways on data: on what was loaded, or on what iterations
- * compute other than by counting. Each way has a tenth of the samples of both. The end of an inner
- * loop is such a branch, too. `spot`: those of the function, by ascending instruction; `id` of the
- * loop.
+ * Finds branches of the loop that go both ways depending on data: on loaded values, or on values
+ * that iterations compute other than by counting. Each direction has at least a tenth of the
+ * samples of both. The end of an inner loop may be such a branch. `spot` has the samples of the
+ * function, ascending by instruction; `id` is the id of the loop in the experiment.
  *
- * After a misprediction a core waits for the first instruction of the way. A timer's sample is at
- * the instruction after the one that is waited for: at the second of the way. Without
- * mispredictions many instructions retire at once, and samples are at the first of these.
+ * After a misprediction a core waits for the first instruction of the target. A timer samples the
+ * instruction after the one that the core waits for: the second of the target. Without
+ * mispredictions many instructions retire at once, and the sample is at the first of them.
  *
- * A predictor of one direction is wrong for at most half of the branches. If blocks were counted
- * (`ran`, by address; NULL: not) it is wrong for the rarer way at most.
+ * A predictor of one fixed direction mispredicts at most half of the branches. If blocks were
+ * counted, the rarer direction is the limit. `ran` has these counts by address, or is NULL.
  */
 struct as_block_samples;
 void as_spots_behind_branches(const struct assay_program *program, uint32_t loop, int64_t id,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How often each path of a loop is taken, as far as the code alone tells. Each branch gets a
- * probability by the heuristics of Ball and Larus (Branch Prediction for Free, PLDI 1993) with the
- * hit rates of Wu and Larus (Static Branch Frequency and Program Profile Analysis, MICRO 1994),
- * which are combined as evidence (Dempster and Shafer). Two more come from what compilers do with
- * code that they take for unlikely: they put it out of line or into a section of its own. Branches
- * out of the loop do not count: paths are weighed by the iterations that end at a back edge.
+ * Estimates the frequency of each path of a loop from the code alone. Each branch gets a
+ * probability by the heuristics of Ball and Larus (Branch Prediction for Free, PLDI 1993). Their
+ * hit rates are those of Wu and Larus (Static Branch Frequency and Program Profile Analysis, MICRO
+ * 1994). The heuristics are combined as evidence (Dempster and Shafer).
+ *
+ * Two more heuristics use that compilers move unlikely code out of line or into a section of its
+ * own. Branches out of the loop do not count: weights are for iterations that end at a back edge.
  */
 #include "quality/weights.h"
 
@@ -13,21 +14,21 @@
 
 #include "base/error.h"
 
-/* Probabilities that an edge is taken, by what stands at its end; of the other edge of the branch
- * the rest. */
-#define P_CALL        0.22 /* a call that not every way passes (Wu and Larus: CH 78 %) */
+/* Probabilities of an edge by its target or its condition. The other edge of the branch has the
+ * rest. */
+#define P_CALL        0.22 /* a call that not every path passes (Wu and Larus: CH 78 %) */
 #define P_INNER_LOOP  0.75 /* an inner loop (LHH 75 %) */
 #define P_OPCODE      0.16 /* negative, zero or less, equal to a constant (OH 84 %) */
-#define P_UNORDERED   0.01 /* not a number */
+#define P_UNORDERED   0.01 /* NaN operand */
 #define P_OUT_OF_LINE 0.02
 #define P_COLD        0.001
 #define PADDING_MOST  64
-#define CHAIN_MOST    64 /* post-dominators that are looked at */
+#define CHAIN_MOST    64 /* max post-dominators to examine */
 
 struct weighing {
     const struct assay_program *program;
     uint32_t loop;
-    uint64_t start, end; /* of the run of blocks that the header stands in */
+    uint64_t start, end; /* addresses of the contiguous blocks around the header */
 };
 
 static double combine_evidence(double p, double q)
@@ -35,7 +36,7 @@ static double combine_evidence(double p, double q)
     return p * q / (p * q + (1 - p) * (1 - q));
 }
 
-/* ---- Where blocks stand -------------------------------------------------------------------- */
+/* ---- Placement of blocks ------------------------------------------------------------------- */
 
 static uint64_t end_of(const struct assay_block *block)
 {
@@ -58,8 +59,8 @@ static bool is_in_loop(const struct weighing *w, uint32_t block)
     return low < loop->blocks && at[low] == block;
 }
 
-/* Blocks of the loop that stand one behind the other, with the header among them: no other block is
- * between two of them, but up to 63 bytes of padding may be. */
+/* Finds the contiguous blocks of the loop around its header. No other block is between them, but up
+ * to 63 bytes of padding may be. */
 static void find_run(struct weighing *w)
 {
     const struct assay_program *program = w->program;
@@ -81,7 +82,8 @@ static bool is_out_of_line(const struct weighing *w, const struct assay_block *b
     return block->start < w->start || block->start >= w->end;
 }
 
-/* A part that the compiler split off: not within what the symbol of the function covers. */
+/* Returns true if the compiler split the block off: the symbol of the function
+ * does not cover it. */
 static bool is_cold(const struct weighing *w, const struct assay_block *block)
 {
     const struct assay_body *body = &w->program->body[block->body];
@@ -105,7 +107,7 @@ static bool post_dominates(const struct weighing *w, uint32_t block, uint32_t of
 
 /* ---- Probabilities ------------------------------------------------------------------------- */
 
-/* Of an edge, by the block that it leads to. */
+/* Returns the probability of an edge by its target block. */
 static double by_target(const struct weighing *w, uint32_t from, uint32_t to)
 {
     const struct assay_block *block = &w->program->block[to];
@@ -124,7 +126,7 @@ static double by_target(const struct weighing *w, uint32_t from, uint32_t to)
     return p;
 }
 
-/* The operands are compared with a constant, or with zero. */
+/* Returns true if the instruction compares with a constant, or with zero. */
 static bool compares_with_constant(const struct assay_insn *insn, const struct assay_form *form)
 {
     const bool compares = strcmp(form->mnemonic, "cmp") == 0 && form->operands == 2 &&
@@ -136,7 +138,7 @@ static bool compares_with_constant(const struct assay_insn *insn, const struct a
     return compares || tests;
 }
 
-/* That the branch at the end of the block is taken, by what it asks. */
+/* Returns the probability that the branch at the end of the block is taken, by its condition. */
 static double by_opcode(const struct weighing *w, const struct assay_block *block)
 {
     static const char *const rare[] = {"jz", "je", "js", "jl", "jle"};
@@ -161,7 +163,8 @@ static double by_opcode(const struct weighing *w, const struct assay_block *bloc
     return 0.5;
 }
 
-/* The two ends of a conditional branch that both stay in the loop; false: it is no such branch. */
+/* Sets the targets of a conditional branch with both targets in the loop. Returns false for any
+ * other block. */
 static bool find_ends(const struct weighing *w, uint32_t from, uint32_t *taken, uint32_t *fall)
 {
     const struct assay_block *block = &w->program->block[from];
@@ -179,13 +182,13 @@ static bool find_ends(const struct weighing *w, uint32_t from, uint32_t *taken, 
     return found == 3 && *taken != *fall;
 }
 
-/* That an iteration which is at `from` goes on to `to`. */
+/* Returns the probability that an iteration at `from` continues at `to`. */
 static double edge_probability(const struct weighing *w, uint32_t from, uint32_t to)
 {
     uint32_t taken = 0, fall = 0;
 
     if (!find_ends(w, from, &taken, &fall))
-        return 1; /* a single way, or a table: each entry as likely as any */
+        return 1; /* a single successor, or a jump table with equal entries */
     double p = combine_evidence(by_target(w, from, taken), 1 - by_target(w, from, fall));
     p = combine_evidence(p, by_opcode(w, &w->program->block[from]));
     return to == taken ? p : 1 - p;
@@ -207,7 +210,7 @@ int as_quality_static_weights(struct as_arena *arena, const struct assay_program
         const uint32_t *block = paths->block + path->first;
 
         (*out)[i] = 1;
-        for (uint32_t k = 0; k < path->blocks; k++) /* behind the last one comes the header */
+        for (uint32_t k = 0; k < path->blocks; k++) /* the header follows the last block */
             (*out)[i] *= edge_probability(&w, block[k], block[k + 1 < path->blocks ? k + 1 : 0]);
         sum += (*out)[i];
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the code of a function says that stands in no loop of it: called often enough, it is a
- * loop's body all the same.
+ * Counts the code of a function outside its loops. A function that is called often enough is like a
+ * loop body.
  */
 #include "quality/straight.h"
 

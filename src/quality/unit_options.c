@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which options of the table hold for a unit: the last word that gives or takes one decides. */
+/* Finds the options of the table that a unit has: the last word that sets or unsets an option
+ * decides. */
 #include <stdio.h>
 #include <string.h>
 
@@ -36,7 +37,7 @@ static bool fits_word(struct as_view pattern, struct as_view word)
     return as_view_equal(pattern, word);
 }
 
-/* Whether a word is one of those in `list`; 2: exactly, without a star. */
+/* Returns 2 if `list` has the word, 1 if a pattern with a star matches, else 0. */
 static int is_listed(const char *list, struct as_view word)
 {
     struct as_view rest = as_view_of(list), pattern;
@@ -51,7 +52,7 @@ static int is_listed(const char *list, struct as_view word)
     return best;
 }
 
-/* Those that speak of one compiler's families alone. */
+/* Returns true if the option is one of the compiler, or if either is not named. */
 static bool knows(const char *compilers, const char *compiler)
 {
     return !compilers || !compiler || is_listed(compilers, as_view_of(compiler));
@@ -95,7 +96,7 @@ void assay_unit_options(const char *compiler, const char *flags, struct assay_un
         const uint64_t bit = 1ull << i;
 
         if (!level && is_listed(it->words, as_view_of("-O0")) == 2)
-            out->given |= bit; /* what compilers do when nothing is said */
+            out->given |= bit; /* the default of compilers */
         if (it->harmful && out->given & bit) {
             out->harmful |= bit;
             out->cost += it->cost;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes what units were compiled with: a score of functions and modules, what harms, and what is
- * missing, file by file.
+ * Writes the options of units: a score for functions and modules, and the harmful and missing
+ * options of each file.
  */
 #include "quality/unit_run.h"
 
@@ -15,13 +15,13 @@
 #include "base/str.h"
 #include "quality/panel.h"
 
-#define ROWS_MOST 400 /* of the table of one module */
+#define ROWS_MOST 400 /* max rows of the table of one module */
 
 struct units {
     struct assay_experiment *experiment;
     int64_t run_id, score_metric;
-    int64_t option_metric[64]; /* by option, 0: not yet defined */
-    /* of the module at hand */
+    int64_t option_metric[64]; /* by option; 0 if not yet defined */
+    /* current module */
     int64_t module_id;
     double score_sum;
     int64_t sample_n;
@@ -57,7 +57,7 @@ static int define_option(struct units *u, size_t option, struct assay_error *err
     return assay_experiment_metric(u->experiment, &metric, &u->option_metric[option], err);
 }
 
-/* Harmful ones where they are given; of useful ones whether they are. */
+/* Writes each harmful option that is set, and for each useful option whether the unit has it. */
 static int write_options(struct units *u, const struct assay_subject *function, uint64_t given,
                          struct assay_error *err)
 {
@@ -78,7 +78,7 @@ static const char functions_sql[] =
     " JOIN function f ON f.function_id = t.object_id JOIN unit u USING (unit_id)"
     " WHERE t.run_id = ?1 AND t.object_kind = 'function' AND u.flags IS NOT NULL";
 
-/* Of code without a run: every function, every unit with loops. */
+/* For code without a run: every function, and every unit with loops. */
 static const char functions_of_code_sql[] =
     "SELECT f.function_id, u.compiler, u.compiler_version, u.flags FROM function f"
     " JOIN unit u USING (unit_id) WHERE u.flags IS NOT NULL";
@@ -108,7 +108,7 @@ static int write_function(void *context, struct assay_rows *row, struct assay_er
 
 /* ---- Modules ------------------------------------------------------------------------------- */
 
-/* Titles of the options of a set. */
+/* Adds a cell with the titles of the options in `set`. */
 static void push_options(struct units *u, uint64_t set)
 {
     struct as_str text = {0};

@@ -6,10 +6,11 @@
 #include <assay/experiment.h>
 
 /*
- * Sets the metric number `score` of functions with time, and of modules (the mean of their units,
- * weighted by samples), of functions also metrics option_NAME where a harmful option is given and
- * given_NAME that says whether a useful one is, and the detail "options" of modules: unit by unit
- * what is given, missing, harmful. Errors: NOMEM, those of the experiment.
+ * Writes the metric with id `score` for functions with time and for modules. The value of a module
+ * is the mean of its units, weighted by samples. Functions also get option_NAME for each harmful
+ * option that is set, and given_NAME (1 or 0) for each useful option. Modules get the detail
+ * "options": the set, missing and harmful options by unit. With `run_id` 0, every function and
+ * every unit with loops is written. Errors: NOMEM, those of the experiment.
  */
 int as_quality_units(struct assay_experiment *experiment, int64_t run_id, int64_t score,
                      struct assay_error *err);

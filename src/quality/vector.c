@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The verdict on one loop: whether it works on whole vectors, and how wide they are. Single
- * instructions mislead: scalar code converts, negates and selects by packed instructions whose
- * upper lanes nobody reads. So only what surely holds several values counts: arithmetic in all
- * lanes, and accesses of several elements at once to memory that the loop walks along.
+ * The vector verdict of one loop: its vectorised share and its vector width. Single instructions
+ * mislead: scalar code converts, negates and selects by packed instructions with unused upper
+ * lanes. So only certain vector work counts: arithmetic in all lanes, and accesses of several
+ * elements to memory that the loop traverses.
  */
 #include "quality/vector.h"
 
@@ -138,8 +138,8 @@ static int count_lanes(struct as_verdict *v, const struct assay_block *block, ui
     return 0;
 }
 
-/* Registers are whole, but where only halves of them move between memory and registers, half of
- * what is computed is of no use, unless the elements became wider on the way. */
+/* Returns the vector width in bytes. If only halves of registers move to or from memory, half of
+ * the lanes are unused. Elements that became wider are an exception. */
 static uint32_t width_of(const struct as_lane_widths *w)
 {
     if (w->moved_b <= 8 && (w->moved_b || w->half_n) && !w->has_long)
@@ -147,8 +147,8 @@ static uint32_t width_of(const struct as_lane_widths *w)
     return w->moved_b > w->computed_b ? w->moved_b : w->computed_b;
 }
 
-/* Integers between memory and vector registers 8 bytes at a time, with packed work that could be on
- * one value as well: nobody does that to one. */
+/* Counts 8-byte integer moves between memory and vector registers, and ambiguous packed integer
+ * instructions, as vectorised. Compilers do not use them together for a single value. */
 static void count_halves(struct as_verdict *v)
 {
     if (v->out->packed_n + v->out->scalar_n == 0 && v->width.half_n && v->width.integer_n)

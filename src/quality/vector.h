@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the verdict on vectors share. */
+/* Shared parts of the vector verdict. */
 #ifndef AS_QUALITY_VECTOR_H
 #define AS_QUALITY_VECTOR_H
 
@@ -11,9 +11,10 @@ enum as_lanes { AS_LANES_NO_DATA, AS_LANES_ONE, AS_LANES_MANY, AS_LANES_EITHER }
 
 struct as_lane_widths {
     uint32_t moved_b, computed_b;
-    uint32_t half_n;    /* 8 bytes between memory and a vector register, perhaps several values */
-    uint32_t integer_n; /* packed integer work that is not sure to be on several values */
-    bool has_long;      /* elements of 8 bytes are computed */
+    /* 8-byte moves between memory and a vector register, maybe of several values. */
+    uint32_t half_n;
+    uint32_t integer_n; /* packed integer instructions, maybe on a single value */
+    bool has_long;      /* 8-byte elements are computed */
 };
 
 struct as_verdict {
@@ -26,23 +27,24 @@ struct as_verdict {
     AS_VEC(uint32_t) insn;
 };
 
-/* The first operand of an instruction that moves through data of the program, or NULL. */
+/* Returns the first operand of an instruction at changing addresses outside the stack, or NULL. */
 const struct assay_memory_stream *as_verdict_stream(const struct as_verdict *v, uint32_t insn);
-/* How many values an instruction works on; `stream` as above. */
+/* Returns how many values an instruction works on. `stream` is that of as_verdict_stream. */
 enum as_lanes as_insn_lanes(const struct assay_insn *insn,
                             const struct assay_memory_stream *stream);
 
-/* Calls `look` with each instruction of the loop outside inner loops. Errors: those of `look`. */
+/* Calls `look` for each instruction of the loop outside inner loops. Errors: those of `look`. */
 int as_verdict_each(struct as_verdict *v,
                     int (*look)(struct as_verdict *v, const struct assay_block *block,
                                 uint32_t insn));
 
-/* A reason without evidence so far; then its instructions, one by one. Errors: NOMEM. */
+/* as_verdict_reason adds a reason without evidence. as_verdict_shows adds an instruction to the
+ * evidence of the last reason. Errors: NOMEM. */
 int as_verdict_reason(struct as_verdict *v, enum assay_vector_obstacle obstacle, int64_t amount);
 int as_verdict_shows(struct as_verdict *v, uint32_t insn);
 
-/* What stands against vectors: flow.c, vector_flow.c, vector_memory.c,
- * vector_cycle.c, vector_version.c. Errors: NOMEM. */
+/* Add the obstacles to vectorisation (vector_flow.c, vector_memory.c, vector_cycle.c,
+ * vector_version.c). Errors: NOMEM. */
 int as_verdict_flow(struct as_verdict *v, struct assay_error *err);
 int as_verdict_memory(struct as_verdict *v);
 int as_verdict_cycles(struct as_verdict *v, struct assay_error *err);

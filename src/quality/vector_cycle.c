@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cycles of dependences from iteration to iteration: what a loop computes one value after the
- * other. They are the strongly connected components of its dependences, but for counters, which
- * vectors have no trouble with.
+ * Cycles of loop-carried dependences: values that a loop must compute one after the other. A cycle
+ * is a strongly connected component of the dependences. Counters are excluded, because they do not
+ * hinder vectorisation.
  */
 #include "base/error.h"
 #include "isa/packed.h"
 #include "quality/components.h"
 #include "quality/vector.h"
 
-/* Beyond it no vector of today reaches back: 8 single-precision values in 256 bits. */
+/* Iterations from which a memory dependence does not count: 8 single-precision values fill 256
+ * bits. */
 #define DISTANCE_MOST 8
 
 struct cycles {
@@ -39,20 +40,20 @@ static bool carries(const void *context, const struct assay_dependence *d)
     if (d->kind != ASSAY_DEPENDENCE_REGISTER)
         return d->distance == 0;
     if (d->what == ASSAY_REG_GPR + 4 || d->what >= ASSAY_REG_X87)
-        return false; /* the stack, and states that everything touches */
+        return false; /* the stack pointer, and state registers that many instructions access */
     return d->distance == 0 || !counts_up(v, d->what);
 }
 
-/* ---- What a component is ------------------------------------------------------------------- */
+/* ---- Components ---------------------------------------------------------------------------- */
 
 struct component {
     uint32_t insn_n;
-    int64_t distance;   /* the least of its edges that go back; 0: it is no cycle */
-    unsigned operation; /* class that all its arithmetic has; ASSAY_CLASS_COUNT: several */
-    bool fed, used;     /* by, outside of it in the loop */
-    bool counter;       /* nothing but sums of general registers */
+    int64_t distance;   /* min distance of its loop-carried edges; 0: not a cycle */
+    unsigned operation; /* class of all its arithmetic; ASSAY_CLASS_COUNT: several */
+    bool fed, used;     /* has inputs from, or uses in, the rest of the loop */
+    bool counter;       /* only sums of general registers */
     bool packed, x87, memory;
-    bool leads; /* a value of it is an address in it: a list */
+    bool leads; /* one of its values is an address in it: a linked list */
 };
 
 static const struct assay_form *form_of_node(const struct cycles *c, uint32_t node)
@@ -109,7 +110,7 @@ static void add_node_to_component(const struct cycles *c, uint32_t node, struct 
     it->x87 |= (form->traits & ASSAY_TRAIT_X87) != 0;
 }
 
-/* Of a fused multiply-add what is handed on as a factor is no sum. */
+/* Returns true if the value is a factor of an FMA, so that the chain is not a sum. */
 static bool is_factor(const struct cycles *c, const struct assay_dependence *d)
 {
     const struct assay_insn *insn = &c->v->program->code.insn[c->found->insn[d->to]];
@@ -144,7 +145,7 @@ static void add_edges_to_components(const struct cycles *c, struct component *al
 
 static bool matters(const struct component *it)
 {
-    /* One that only moves, and is not fed, is a value that is kept: around a call, say. */
+    /* Only moves without an input keep a value, for example around a call. */
     const bool kept = it->operation == ASSAY_CLASS_MOVE && !it->fed && !it->leads;
 
     return it->distance && !it->packed && !it->x87 && !kept && !(it->counter && !it->fed);
@@ -172,7 +173,7 @@ static int show_component(struct cycles *c, uint32_t number, const struct compon
                           it->operation != ASSAY_CLASS_MOVE;
 
     if (is_shown(c->v, c->found->insn[node]))
-        return 0; /* by another way through the loop */
+        return 0; /* found on another path through the loop */
     AS_TRY(as_verdict_reason(c->v, collects ? ASSAY_VECTOR_REDUCTION : ASSAY_VECTOR_CHAIN,
                              it->distance));
     for (uint32_t k = node; k < c->found->insn_n; k++)
@@ -192,7 +193,7 @@ static int show_components(struct cycles *c, struct component *all)
         if (!matters(it))
             continue;
         AS_TRY(show_component(c, c->component.of[node], it, node));
-        it->distance = 0; /* said */
+        it->distance = 0; /* already reported */
     }
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the flow of a loop has against vectors: calls, several ways, and exits that are not known
- * before the loop runs.
+ * Obstacles to vectorisation in the control flow of a loop: calls, several paths, and exits that
+ * are unknown before the loop runs.
  */
 #include <assay/isa.h>
 
@@ -26,7 +26,7 @@ static int is_call(struct as_verdict *v, const struct assay_block *block, uint32
     return as_verdict_shows(v, insn);
 }
 
-/* ---- Ways ---------------------------------------------------------------------------------- */
+/* ---- Paths --------------------------------------------------------------------------------- */
 
 static bool is_within(const struct as_verdict *v, uint32_t block)
 {
@@ -68,7 +68,7 @@ static bool is_counted_reg(const struct as_verdict *v, unsigned reg)
     return false;
 }
 
-/* The instruction of `block` that sets the flags of its branch. */
+/* Returns the instruction of `block` that sets the flags of its branch, or ASSAY_NONE. */
 static uint32_t flags_setter(const struct as_verdict *v, const struct assay_block *block)
 {
     for (uint32_t k = block->insns - 1; k-- > 0;)
@@ -77,8 +77,8 @@ static uint32_t flags_setter(const struct as_verdict *v, const struct assay_bloc
     return ASSAY_NONE;
 }
 
-/* The branch compares what the loop counts, so how often it goes round is known before. A counter
- * in the frame counts as well as one in a register. */
+/* Returns true if the branch compares a counter of the loop: the trip count is then known before
+ * the loop. The counter may be in a register or in the stack frame. */
 static bool is_counted(const struct as_verdict *v, const struct assay_block *block)
 {
     const uint32_t setter = flags_setter(v, block);
@@ -86,7 +86,7 @@ static bool is_counted(const struct as_verdict *v, const struct assay_block *blo
     const struct assay_insn *insn;
 
     if (setter == ASSAY_NONE)
-        return true; /* loop, jrcxz; or set in another block: nothing is known */
+        return true; /* loop, jrcxz, or flags of another block: not known */
     insn = &v->program->code.insn[setter];
     if (insn->bits & ASSAY_INSN_STACKMEM)
         return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the accesses of a loop have against vectors: steps with holes, addresses from memory, and
- * arrays of which the code does not tell whether they overlap.
+ * Obstacles to vectorisation in the memory accesses of a loop: strides with holes, addresses from
+ * memory, and arrays that may overlap as far as the code shows.
  */
 #include "base/error.h"
 #include "quality/vector.h"
@@ -35,7 +35,7 @@ static int show_streams(struct as_verdict *v, enum assay_vector_obstacle obstacl
     return 0;
 }
 
-/* A store whose array is none of those that another operand walks along. */
+/* Returns true if the loop reads another array than the one of the store. */
 static bool may_overlap(const struct as_verdict *v, const struct assay_memory_stream *store)
 {
     if (store->stack || !(store->access & ASSAY_ACCESS_WRITE))
@@ -69,5 +69,5 @@ int as_verdict_memory(struct as_verdict *v)
 {
     AS_TRY(show_streams(v, ASSAY_VECTOR_STRIDE, has_holes));
     AS_TRY(show_streams(v, ASSAY_VECTOR_INDIRECT, is_indirect_access));
-    return v->reason.n ? 0 : show_overlaps(v); /* said only where nothing is known */
+    return v->reason.n ? 0 : show_overlaps(v); /* reported only without another reason */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands against vectors, in words, with its evidence. */
+/* Texts of the obstacles to vectorisation, with their evidence. */
 #include <stdio.h>
 
 #include "quality/vector.h"

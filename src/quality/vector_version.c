@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Versions of a loop between which the program chooses when it runs, because its arrays may
- * overlap: a vectorised and a scalar copy of one source loop, and before them a branch on what the
- * addresses of two arrays differ by. A branch on how often the loop goes round alone is no such
- * choice.
+ * Versions of a loop that the program selects at run time, because its arrays may overlap. They are
+ * a vectorised and a scalar copy of one source loop. A branch before them compares the addresses of
+ * two arrays. A branch on the trip count alone is not such a selection.
  */
 #include "base/error.h"
 #include "quality/vector.h"
 
 #define MATES_MOST  16
-#define CHECKS_MOST 32 /* blocks above a loop that are looked at */
+#define CHECKS_MOST 32 /* max blocks to examine above a loop */
 
 /* ---- Copies of the source loop ------------------------------------------------------------- */
 
@@ -27,8 +26,8 @@ static bool is_vectorised(const struct assay_program *program, uint32_t loop)
     return false;
 }
 
-/* Whether control gets from block `from` to the header of `loop` without going round `around`;
- * short ways only. */
+/* Returns true if control reaches the header of `loop` from block `from` without entering the loop
+ * `around`. Examines short paths only. */
 static bool leads_to(const struct assay_program *program, uint32_t from, uint32_t loop,
                      uint32_t around)
 {
@@ -58,7 +57,7 @@ static bool leads_to(const struct assay_program *program, uint32_t from, uint32_
 
 /* ---- Checks -------------------------------------------------------------------------------- */
 
-/* Registers that the operands of a loop outside the frame are addressed by. */
+/* Returns the base registers of the operands of a loop outside the stack frame. */
 static struct assay_regset bases_of(const struct assay_program *program, uint32_t loop)
 {
     const struct assay_loop *it = &program->loop[loop];
@@ -78,7 +77,8 @@ static struct assay_regset bases_of(const struct assay_program *program, uint32_
     return set;
 }
 
-/* Pointers are copied and moved on before a loop; the checks may look at the originals. */
+/* Adds the registers that the bases are copied or computed from above the loop. Checks may compare
+ * the original pointers. */
 static void add_origins(const struct assay_program *program, uint32_t block, uint64_t *bases)
 {
     for (unsigned steps = 0; block != ASSAY_NONE && steps < CHECKS_MOST; steps++) {
@@ -99,7 +99,8 @@ static void add_origins(const struct assay_program *program, uint32_t block, uin
     }
 }
 
-/* Goes back over one instruction; `flags`: those that it leaves are wanted too. */
+/* Replaces the wanted registers that an instruction writes by its inputs. `*flags` is true if the
+ * flags are wanted, too. */
 static void follow_back(struct assay_regset *wanted, bool *flags, const struct assay_insn *insn)
 {
     const uint64_t general = (1ull << ASSAY_REG_VEC) - 1;
@@ -114,7 +115,7 @@ static void follow_back(struct assay_regset *wanted, bool *flags, const struct a
     wanted->word[0] |= effects.read.word[0] & general;
 }
 
-/* What the flags at the end of the block were made of, as registers at its begin. */
+/* Returns the registers at the start of the block that determine the flags at its end. */
 static struct assay_regset compared_in(const struct assay_program *program,
                                        const struct assay_block *block)
 {
@@ -136,7 +137,8 @@ static bool is_check(const struct assay_program *program, const struct assay_blo
     return __builtin_popcountll(compared_in(program, block).word[0] & bases) >= 2;
 }
 
-/* Branches above the vectorised loop that compare two of its arrays and lead to the other. */
+/* Adds the branches above the vectorised loop that compare two of its arrays and lead to the scalar
+ * loop. Returns 1 if there are any, else 0. Errors: NOMEM. */
 static int find_checks(struct as_verdict *v, uint32_t vector, uint32_t scalar)
 {
     const struct assay_program *program = v->program;

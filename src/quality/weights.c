@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples tell of blocks, ways share them. Those of a block are taken for a Poisson count whose
- * mean is (iterations of all ways through it) x (its instructions), and the iterations are the
- * likeliest ones: maximised by expectation (Dempster, Laird, Rubin 1977), each step of which gives
- * a block's samples to its ways by what they have so far. An instruction of a way takes what one of
- * it takes on average by the model of the core, so that a way with a division does not seem to be
- * gone more often than it is. Where somebody counted how often each block ran the iterations solve
- * equations; where these do not decide, a block is taken for an instruction.
+ * Finds the iterations of each path from samples of blocks. The samples of a block are a Poisson
+ * count; its mean is (iterations of all paths through it) x (its instructions). Expectation
+ * maximisation finds the iterations of maximum likelihood (Dempster, Laird, Rubin 1977). Each step
+ * splits the samples of a block among its paths by the current iterations.
+ *
+ * An instruction of a path takes the mean time of that path's instructions, by the model of the
+ * core. So a path with a division does not seem more frequent than it is. If blocks were counted,
+ * the iterations solve linear equations. If these are singular, a block counts as one instruction.
  */
 #include "quality/weights.h"
 
@@ -16,16 +17,16 @@
 #include "base/error.h"
 
 #define STEPS 200
-/* Fewer say nothing of a way that every tenth iteration takes. */
+/* Fewer samples do not show a path of every tenth iteration. */
 #define SAMPLES_LEAST 30
 
 struct ways_taken {
     const struct assay_program *program;
     const struct assay_paths *paths;
     const int64_t *sample; /* by block of the list of paths */
-    const uint32_t *ways;  /* so, too: bits of the paths that go through it */
-    const double *cycles;  /* of an iteration by path; NULL: an instruction is as long as any */
-    bool counted;          /* `sample` is how often a block ran */
+    const uint32_t *ways;  /* by block as well: bits of the paths through it */
+    const double *cycles;  /* of an iteration, by path; NULL: all instructions take the same time */
+    bool counted;          /* `sample` has execution counts */
     double *now, *next;    /* iterations by path */
 };
 
@@ -37,7 +38,7 @@ static int64_t samples_of(const struct as_block_samples *samples, size_t n, uint
     return 0;
 }
 
-/* Blocks stand in the list once for each path through them. */
+/* Returns true for the first entry of a block. The list has one entry for each path through it. */
 static bool is_first_of(const struct assay_paths *paths, size_t block)
 {
     for (size_t i = 0; i < block; i++)
@@ -46,7 +47,7 @@ static bool is_first_of(const struct assay_paths *paths, size_t block)
     return true;
 }
 
-/* Bits of the paths that go through each block of the list. */
+/* Sets the bits of the paths through each block of the list. */
 static void find_ways(const struct assay_paths *paths, uint32_t *ways)
 {
     for (size_t i = 0; i < paths->block_n; i++)
@@ -66,7 +67,7 @@ static double insns_of(const struct ways_taken *w, size_t path)
     return insns;
 }
 
-/* What an instruction of a way takes. */
+/* Returns the cycles per instruction of a path; 1 if they are unknown. */
 static double cost_of(const struct ways_taken *w, size_t path)
 {
     const double insns = insns_of(w, path);
@@ -74,7 +75,7 @@ static double cost_of(const struct ways_taken *w, size_t path)
     return w->cycles && w->cycles[path] > 0 && insns > 0 ? w->cycles[path] / insns : 1;
 }
 
-/* Time of all ways in an instruction of a block of the list. */
+/* Returns the time of all paths in one instruction of a block of the list. */
 static double passes(const struct ways_taken *w, size_t block)
 {
     double sum = 0;
@@ -109,7 +110,8 @@ struct equations {
     size_t n;
 };
 
-/* Row `k` with the largest element of its column on the diagonal, and that gone from the others. */
+/* Eliminates column `k` from the other rows, with its largest element as the pivot. Returns false
+ * if the equations are singular. */
 static bool eliminate(struct equations *e, size_t k)
 {
     size_t best = k;
@@ -132,7 +134,8 @@ static bool eliminate(struct equations *e, size_t k)
     return true;
 }
 
-/* A block ran as often as all ways through it were gone; least squares, where that decides. */
+/* Solves the iterations by least squares: a block runs as often as all paths through it. Returns
+ * false if the equations do not decide. */
 static bool solve_counts(struct ways_taken *w)
 {
     struct equations e = {.n = w->paths->path_n};
@@ -150,14 +153,14 @@ static bool solve_counts(struct ways_taken *w)
         w->now[k] = e.at[k][e.n] / e.at[k][k];
         if (w->now[k] < -0.5)
             return false;
-        w->now[k] = w->now[k] > 0.5 ? w->now[k] : 0; /* what rounding left of none */
+        w->now[k] = w->now[k] > 0.5 ? w->now[k] : 0; /* a rounding error of 0 */
     }
     return true;
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-/* Shares of the iterations in `now`; false where too few samples tell. */
+/* Sets `now` to the shares of the iterations. Returns false if there are too few samples. */
 static bool find_shares(struct ways_taken *w, int64_t samples)
 {
     double sum = 0;
