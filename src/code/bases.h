@@ -33,7 +33,4 @@ struct as_base_name {
 bool as_bases_name(const struct as_bases *bases, uint32_t insn, unsigned operand,
                    struct as_base_name *out);
 
-#ifdef __cplusplus
-}
-#endif
 #endif
