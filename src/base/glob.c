@@ -39,7 +39,7 @@ static bool one(struct as_view glob, size_t element_n, char byte)
 
 bool as_glob_match(struct as_view glob, struct as_view text)
 {
-    /* The pattern after the last star; the text it still has to match */
+    /* The pattern after the last star; the text it still has to match. */
     struct as_view star = {0}, rest = {0};
     while (text.n || glob.n) {
         if (glob.n && glob.p[0] == '*') {

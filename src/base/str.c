@@ -65,7 +65,7 @@ size_t as_hex_get(const char *text, void *bytes, size_t most)
 
     for (; n < most; n++) {
         const int high = hex_digit(text[2 * n]);
-        /* The text may end before this digit */
+        /* The text may end before this digit. */
         const int low = high < 0 ? -1 : hex_digit(text[2 * n + 1]);
         if (low < 0)
             break;
