@@ -14,8 +14,8 @@ bool as_prv_is_call(int64_t type)
            type == AS_PRV_FILES || type == AS_PRV_PROCESSES || type == AS_PRV_MEMORY;
 }
 
-/* Returns true for completion routines, a separate group here. Paraver counts MPI_Test as another
- * call. */
+/* Returns true for completion routines, a separate group here. Paraver lists MPI_Test under the
+ * other calls. */
 static bool completes(const char *text)
 {
     return strncmp(text, "MPI_Wait", 8) == 0 ||

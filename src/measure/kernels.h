@@ -69,11 +69,12 @@ struct as_arithmetic {
 
 /* Returns false if x86 or this CPU does not have the instruction. */
 bool as_arithmetic_exists(const struct as_kernel_host *host, const struct as_arithmetic *what);
+/* Returns true if the operation uses general registers: scalar integers. */
+bool as_arithmetic_is_general(const struct as_arithmetic *what);
 /* Generates a kernel of independent chains that fill all pipes; `passes` is the number of loop
  * iterations. `*operations` gets the arithmetic operations per iteration (an FMA counts as two).
  * Other arguments are unused. `beside` dependent integer multiplications run along with each pass,
  * as a clock at the frequency of the kernel. It must be 0 for kernels of general registers. */
-bool as_arithmetic_is_general(const struct as_arithmetic *what);
 int as_kernel_arithmetic(const struct as_kernel_host *host, const struct as_arithmetic *what,
                          unsigned beside, double *operations, struct as_kernel *kernel,
                          struct assay_error *err);

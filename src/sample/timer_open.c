@@ -46,7 +46,8 @@ static void fill_part(struct assay_timer_sampler *s)
         least_b *= 2;
     sampling->ring_least_b = least_b;
     sampling->ring_most_b = o->ring_b ? least_b : RING_MOST_B;
-    /* Half a second: a quarter of the usual copies, or a chain. */
+    /* Bytes for half a second of samples: a quarter of the usual copy, or a call chain, for
+     * each. */
     const uint32_t usual_b = o->stack_b < STACK_B ? o->stack_b : STACK_B;
     sampling->ring_processor_b = o->rate_hz / 2 * (copy ? usual_b / 4 + 256 : 256);
     s->choice.ring_b = least_b;
