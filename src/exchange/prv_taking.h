@@ -155,6 +155,7 @@ struct as_prv_world as_prv_taken_world(const struct as_prv_reading *taking, uint
 /* ---- prv_taken_names.c: names of calls ---- */
 /* Returns true if events of this type begin (value) and end (0) calls. */
 bool as_prv_is_call(int64_t type);
+/* Find or add the number of a call, a state or a text, from 1. Return 0 or NOMEM. */
 int as_prv_taken_name(struct as_prv_reading *taking, int64_t type, int64_t value, uint32_t *number);
 int as_prv_taken_state(struct as_prv_reading *taking, int64_t state, uint32_t *number);
 int as_prv_taken_text(struct as_prv_reading *taking, int64_t type, int64_t value, uint32_t group,

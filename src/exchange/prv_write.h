@@ -227,12 +227,17 @@ void as_prv_write_places(const struct as_prv_writer *writer, struct as_out *out)
 
 /* ---- prv_numbers.c; return -1 or NOMEM without memory ---- */
 bool as_prv_is_mpi(uint32_t type);
+/* Finds the event type and value of a routine. Returns 0 or NOMEM. */
 int as_prv_call_of(struct as_prv_writer *writer, uint32_t process, int64_t name,
                    struct as_prv_call *out);
+/* Returns the state of an activity. `routine` may be NULL. */
 int64_t as_prv_state_of(struct as_prv_writer *writer, enum as_activity activity,
                         const char *routine, uint32_t group);
+/* Sets `*out` to the index of an event type. Returns 0 or NOMEM. */
 int as_prv_type_of(struct as_prv_writer *writer, int64_t type, uint32_t *out);
+/* Returns the file number of a communicator, from 1, or -1 without memory. */
 int64_t as_prv_comm_number(struct as_prv_writer *writer, uint64_t global);
+/* Returns the value of a parallel function, from 1, or -1 without memory. */
 int64_t as_prv_function_value(struct as_prv_writer *writer, int64_t function);
 /* Returns the counter with this name, valid until the next call, or NULL without memory. */
 struct as_prv_counter *as_prv_counter_of(struct as_prv_writer *writer, const char *name,

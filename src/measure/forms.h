@@ -24,6 +24,7 @@ struct as_form_list {
     uint32_t *seen; /* by form: bit set of the variants in the list */
 };
 
+/* Begins an empty list; as_forms_fini releases it. Returns 0 or NOMEM. */
 int as_forms_init(struct as_form_list *list);
 void as_forms_fini(struct as_form_list *list);
 /* Adds the forms of all instructions in `bytes`. Errors: NOMEM. */

@@ -46,6 +46,7 @@ struct as_modules {
 
 struct as_writer;
 
+/* Adds the modules 0 to 2. Call as_modules_fini even after an error. Returns 0 or NOMEM. */
 int as_modules_init(struct as_modules *modules);
 void as_modules_fini(struct as_modules *modules);
 /* Finds or adds the module of a MAP record. Returns 0 or NOMEM. */
@@ -104,10 +105,16 @@ int as_spaces_init(struct as_spaces *spaces);
 void as_spaces_fini(struct as_spaces *spaces);
 /* Finds or adds the address space of `pid`. Returns 0 or NOMEM. */
 int as_space_of(struct as_spaces *spaces, uint32_t pid, uint32_t *out);
+/* Adds a mapping; it replaces the parts of earlier mappings that it covers. Returns 0 or NOMEM. */
 int as_space_map(struct as_spaces *spaces, uint32_t pid, struct as_mapping mapping);
+/* Adds a thread to a space, or makes the space of a child process as a copy of its parent. Returns
+ * 0 or NOMEM. */
 int as_space_fork(struct as_spaces *spaces, const struct assay_sample_record *fork);
+/* Removes a thread from a space, and the space with its last thread. */
 void as_space_exit(struct as_spaces *spaces, const struct assay_sample_record *exit);
+/* Removes the mappings of a process that executes another program. */
 void as_space_exec(struct as_spaces *spaces, uint32_t pid);
+/* Returns the mapping at an address, valid until the space changes, or NULL. */
 const struct as_mapping *as_space_at(const struct as_space *space, uint64_t address);
 
 /* ---- Unwinding ---- */
@@ -158,11 +165,16 @@ void as_frames_push(struct as_frames *frames, struct as_frame frame);
 
 /* ---- Stream ---- */
 
+/* Creates the stream file `path`. It must not exist. Errors: IO, NOMEM. */
 int as_writer_new(const char *path, struct as_writer **out, struct assay_error *err);
+/* Flushes the stream, ends the file and frees the writer, even after an error. Errors: IO. */
 int as_writer_finish(struct as_writer **writer, struct assay_error *err);
 void as_writer_free(struct as_writer **writer); /* loses data that was not flushed */
+/* Writes all pending records, so that a reader can see them. Errors: IO. */
 int as_writer_flush(struct as_writer *writer, struct assay_error *err);
+/* Returns the bytes in the file and in memory. */
 uint64_t as_writer_bytes(const struct as_writer *writer);
+/* Write definitions and records. They return 0, IO or NOMEM. Texts are cut to 4096 bytes. */
 int as_writer_info(struct as_writer *writer, const char *name, const char *value);
 int as_writer_process(struct as_writer *writer, uint32_t pid, uint32_t tid, uint64_t time_ns,
                       const char *name, const char *value);

@@ -86,6 +86,7 @@ struct assay_sampler {
     (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |                 \
      PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
+/* Calls perf_event_open(2) without a group leader. Returns a descriptor, or -1 with errno. */
 int as_sample_perf_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu);
 
 /*
@@ -98,6 +99,7 @@ int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct a
 void as_sample_choose_waits(struct assay_sampler *sampler, pid_t pid, int cpu);
 /* As as_sample_perf_event_open, for events of WAITS. */
 int as_sample_open_waits(const struct perf_event_attr *attr, pid_t pid, int cpu);
+/* Notes in the choice that WAITS is not recorded, and `why`. */
 void as_sample_no_waits(struct assay_sampler *sampler, const char *why);
 /* Fills `err` for errno `error` of perf_event_open and returns its code. `pid` is 0 for a child of
  * this process. */
