@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Progress line for long operations: "label 37 %, 12 s left". It appears only on a terminal and
+ * Progress line for long operations: "label  37 %, 12 s left". It appears only on a terminal and
  * after a moment. It is redrawn at most ten times per second and erased at the end.
  */
 #ifndef AS_BASE_PROGRESS_H

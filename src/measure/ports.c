@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Places the sets of ports one by one, the largest first. Each set gets the ports that best match
- * the measured unions with the sets already placed. The idea that two kernels with shared ports
- * slow each other down is from Abel and Reineke, uops.info, ASPLOS 2019.
+ * Places the sets of ports one by one: known ones first, then those with the most measurements.
+ * Each set gets the ports that best match the measured unions with the sets already placed. The
+ * idea that two kernels with shared ports slow each other down is from Abel and Reineke, uops.info,
+ * ASPLOS 2019.
  */
 #include "measure/ports.h"
 

@@ -263,9 +263,9 @@ const char *as_level_name(unsigned level)
     return name[level];
 }
 
-/* Returns the bytes for memory: eight times the usable part of the last cache, if the latency shows
- * it and memory behind it. Otherwise four times the last caches of the scope, or twice if this is
- * large or time is short. It is at least 64 MiB in total. */
+/* Returns the bytes per thread of an area in memory. The total is four times the last caches of the
+ * scope. It is twice these caches if they are large or time is short. Eight times the usable part
+ * of the last cache is enough if the latency shows it and memory. The total is at least 64 MiB. */
 static size_t memory_for(const struct as_rig *rig, const struct as_scope *scope)
 {
     unsigned last = 1;

@@ -73,9 +73,9 @@ int as_mapped_recorded(const struct as_modules *modules, const struct assay_samp
 bool as_mapped_is(const struct assay_sample_record *map, int fd);
 /* Takes `fd` as the file of a module, or closes it if too many are open. */
 void as_module_file_take(struct as_modules *modules, uint32_t index, int fd);
-/* Copies the files of sampled modules that their paths no longer lead to. Copies files marked
- * `nameless`, or with `all` every open file. Files that cannot be copied are skipped. Returns 0 or
- * the error of the writer. */
+/* Copies the files of sampled modules that their paths do not lead to. Copies the files marked
+ * `nameless`. With `all` it also checks the path of every open file. Files that cannot be copied
+ * are skipped. Returns 0 or the error of the writer. */
 int as_module_file_copy(struct as_modules *modules, bool all, struct as_writer *writer);
 
 /* ---- Address spaces ---- */
