@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measures observed time, for time limits. The time between two looks counts up to a maximum:
- * beyond it the machine was suspended, or had no CPU for us and perhaps for the observed program.
+ * Measures observed time, for time limits. The time between two calls of as_looks_count counts up
+ * to AS_LOOKS_MOST_NS. A longer gap means that the machine was suspended, or that this process had
+ * no CPU. The observed program may have had none then either.
  */
 #ifndef AS_BASE_ACTIVE_TIMER_H
 #define AS_BASE_ACTIVE_TIMER_H

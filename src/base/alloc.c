@@ -50,7 +50,7 @@ void *as_malloc(size_t size_b)
 
 void *as_calloc(size_t count, size_t size_b)
 {
-    /* Checked here as well as in calloc: the address sanitizer's ends the program instead. */
+    /* calloc checks too, but the address sanitizer's calloc ends the program. */
     size_t total_b;
     if (__builtin_mul_overflow(count, size_b, &total_b) || is_refused())
         return NULL;
@@ -65,8 +65,8 @@ void *as_realloc(void *p, size_t count, size_t size_b)
     return realloc(p, total_b ? total_b : 1);
 }
 
-/* Extra cost of large pages over small ones. It is a hint: two concurrent losses may count as
- * one, and no memory order is needed. */
+/* Extra cost of large pages over small ones in ns. The value is a hint: two concurrent losses may
+ * count as one, so no memory order is needed. */
 static _Atomic int64_t large_lost_ns;
 
 static bool large_pays(void)
@@ -87,8 +87,8 @@ static size_t to_large_page(uintptr_t address)
     return (LARGE_PAGE_B - address % LARGE_PAGE_B) % LARGE_PAGE_B;
 }
 
-/* Large pages for those of [from_b, to_b) that are whole, or not. It is advice: refusing it changes
- * nothing. */
+/* Advises the kernel to use large pages, or not, for the complete large pages in [from_b, to_b). A
+ * refusal is harmless. */
 static void advise_large(char *p, size_t from_b, size_t to_b, bool large)
 {
     if (to_b > from_b && to_b - from_b >= LARGE_PAGE_B)

@@ -9,15 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As malloc, calloc and realloc(array); NULL on failure or when count * size overflows. */
+/* As malloc, calloc and realloc of an array. They return NULL on failure, and if count * size
+ * overflows. The caller releases the memory with as_free. */
 void *as_malloc(size_t size_b);
 void *as_calloc(size_t count, size_t size_b);
 void *as_realloc(void *p, size_t count, size_t size_b);
 void as_free(void *p);
 
 /*
- * Call it first in a program with this heap: freed memory stays with the process until its end.
- * Analyses free and allocate tables of megabytes, and the kernel has to clear returned pages again.
+ * Makes freed memory stay with the process until its end. Call it before the first allocation.
+ * Analyses free and allocate tables of megabytes, and the kernel clears returned pages each
+ * time.
  */
 void as_alloc_keep(void);
 
@@ -28,10 +30,11 @@ void as_alloc_keep(void);
  * stops requesting them.
  */
 void *as_malloc_large(size_t count, size_t size_b);
-/* As above for one that is filled whole at once: its pages are fetched now. */
+/* As as_malloc_large, for a table that is filled completely at once: fetches its large pages
+ * now. */
 void *as_malloc_table(size_t count, size_t size_b);
-/* Fetches the large pages that begin in [from_b, to_b) of a block of as_malloc_large, `size_b` in
- * all; nothing stands there yet. */
+/* Fetches the large pages that begin at the bytes [from_b, to_b) of a block of as_malloc_large.
+ * `size_b` is the size of the block. This range must not contain data yet. */
 void as_large_fetch(void *block, size_t size_b, size_t from_b, size_t to_b);
 
 /*

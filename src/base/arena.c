@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 
 #define CHUNK_FIRST_B ((size_t)4096)
-#define CHUNK_MOST_B  ((size_t)4 << 20) /* the kernel gives it large pages */
+#define CHUNK_MOST_B  ((size_t)4 << 20) /* the kernel maps it with large pages */
 
 struct as_arena_chunk {
     struct as_arena_chunk *next;
@@ -36,14 +36,14 @@ void as_arena_fini(struct as_arena *arena)
     as_arena_init(arena);
 }
 
-/* Several chunks make room for one that holds as much as they did. */
+/* Replaces several chunks by one of the same total size. */
 void as_arena_reset(struct as_arena *arena)
 {
     struct as_arena_chunk *chunk = arena->head;
     if (!chunk)
         return;
 #ifdef __SANITIZE_ADDRESS__
-    as_arena_fini(arena); /* so that what is used too late is noticed */
+    as_arena_fini(arena); /* use after the reset is detected then */
 #else
     size_t size_b = 0;
     if (!chunk->next && chunk->size_b <= AS_ARENA_KEEP_B) {
@@ -93,7 +93,8 @@ void *as_arena_alloc(struct as_arena *arena, size_t size_b, size_t align_b)
     if (__builtin_add_overflow(size_b, align_b, &want_b))
         return NULL;
     if (arena->head && want_b > arena->chunk_b / 2) {
-        /* A block of its own, behind the head, so that the head's free rest stays in use. */
+        /* A large block gets its own chunk behind the head. So the free rest of the head stays in
+         * use. */
         struct as_arena_chunk *own = chunk_new(arena, want_b);
         if (!own)
             return NULL;

@@ -13,8 +13,9 @@ struct as_arena_chunk;
 
 struct as_arena {
     struct as_arena_chunk *head;
-    size_t chunk_b; /* size of the next chunk, doubling up to 4 MiB; after a reset what was used */
-    size_t total_b; /* bytes held from the heap */
+    /* Size of the next chunk; it doubles up to 4 MiB. A reset sets it to the size in use before. */
+    size_t chunk_b;
+    size_t total_b; /* bytes allocated from the heap */
 };
 
 void as_arena_init(struct as_arena *arena);
@@ -24,18 +25,19 @@ void as_arena_fini(struct as_arena *arena);
 void as_arena_reset(struct as_arena *arena);
 #define AS_ARENA_KEEP_B ((size_t)16 << 20)
 
-/* Uninitialised memory aligned to `align_b` (a power of two); NULL when out of memory. */
+/* Returns uninitialised memory aligned to `align_b` (a power of two), or NULL without memory. */
 void *as_arena_alloc(struct as_arena *arena, size_t size_b, size_t align_b);
-/* As above for `count` elements; NULL also when the product overflows. */
+/* As as_arena_alloc, for `count` elements of `size_b` bytes. Returns NULL also if the product
+ * overflows. */
 void *as_arena_alloc_n(struct as_arena *arena, size_t count, size_t size_b, size_t align_b);
-/* As above, zeroed. */
+/* As as_arena_alloc_n, but the memory is zeroed. */
 void *as_arena_calloc(struct as_arena *arena, size_t count, size_t size_b, size_t align_b);
-/* Copy of `n` bytes with a terminating zero; NULL when out of memory. */
+/* Returns a copy of `n` bytes with a terminating zero, or NULL without memory. */
 char *as_arena_strndup(struct as_arena *arena, const char *p, size_t n);
 
 #define as_arena_new(arena, type)                                                                  \
     ((type *)as_arena_calloc((arena), 1, sizeof(type), _Alignof(type)))
-/* Uninitialised elements: for arrays that are filled whole. */
+/* Returns uninitialised elements, for arrays that the caller fills completely. */
 #define as_arena_fresh(arena, type, count)                                                         \
     ((type *)as_arena_alloc_n((arena), (count), sizeof(type), _Alignof(type)))
 #define as_arena_array(arena, type, count)                                                         \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The build-id of an ELF64 file by its first bytes alone: the header, the program headers and the
- * notes that they lead to. The bytes may be of a file or of its image in memory, and are foreign.
- * Inline, for the library that goes into other programs uses it too.
- * Source: System V gABI, "Note Section"; NT_GNU_BUILD_ID of the GNU linker.
+ * Finds the build-id of an ELF64 file from its header, program headers and notes. The bytes come
+ * from a file or from its image in memory, and are foreign. The functions are inline because the
+ * agent library inside other programs uses them too. Source: System V gABI, "Note Section";
+ * NT_GNU_BUILD_ID of the GNU linker.
  */
 #ifndef AS_BASE_BUILD_ID_H
 #define AS_BASE_BUILD_ID_H
@@ -14,10 +14,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#define AS_BUILD_ID_B 20u /* of the longest that the kernel tells, and that is kept */
+#define AS_BUILD_ID_B 20u /* size of the longest build-id that the kernel reports */
 
-/* Looks for the build-id among the notes in [p, p + n); its bytes, of which `out_b` are copied at
- * most, or 0. */
+/* Searches the notes in [p, p + n) for the build-id and copies at most `out_b` bytes of it to
+ * `out`. Returns the full size of the build-id in bytes, or 0 if there is none. */
 static inline size_t as_build_id_of_notes(const uint8_t *p, uint64_t n, uint64_t align_b,
                                           uint8_t *out, size_t out_b)
 {
@@ -42,11 +42,12 @@ static inline size_t as_build_id_of_notes(const uint8_t *p, uint64_t n, uint64_t
     return 0;
 }
 
-/* Reads up to `n` bytes from `offset` of the file; how many there were. */
+/* Reads up to `n` bytes at `offset` of the file into `to`. Returns the number of bytes read. */
 typedef size_t as_build_id_read(void *context, uint64_t offset, void *to, size_t n);
 
-/* The build-id of an ELF64 file into `out`; its bytes, 0: none, or one that is longer. `room` is
- * for the bytes that are looked at: the headers and all notes of usual files fit in a page. */
+/* Copies the build-id of an ELF64 file to `out`. Returns its size in bytes. Returns 0 if there is
+ * none or if it is longer than AS_BUILD_ID_B. `room` is a buffer for headers and notes; one page is
+ * enough for usual files. */
 static inline size_t as_build_id_find(as_build_id_read *read, void *context, uint8_t *room,
                                       size_t room_b, uint8_t out[AS_BUILD_ID_B])
 {
@@ -70,7 +71,7 @@ static inline size_t as_build_id_find(as_build_id_read *read, void *context, uin
         if (phdr.p_offset < n && phdr.p_filesz <= n - phdr.p_offset) {
             id_b = as_build_id_of_notes(room + phdr.p_offset, phdr.p_filesz, phdr.p_align, out,
                                         AS_BUILD_ID_B);
-        } else { /* far behind the headers: they are read anew, should there be more notes */
+        } else { /* the notes lie far behind the headers, so the buffer is filled again */
             const size_t most = phdr.p_filesz < room_b ? (size_t)phdr.p_filesz : room_b;
             const size_t got = read(context, phdr.p_offset, room, most);
             id_b = as_build_id_of_notes(room, got, phdr.p_align, out, AS_BUILD_ID_B);

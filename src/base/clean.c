@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds what may not be shown and says how to write it; ASCII is passed a byte at a time. */
+/* Finds bytes that are unsafe to show and computes their escapes. ASCII is checked byte by byte. */
 #include "base/clean.h"
 
 #include <stdio.h>

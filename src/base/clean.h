@@ -14,7 +14,7 @@
 
 #include "base/str.h"
 
-/* Longest escape, with its zero. */
+/* size of the longest escape with its terminating zero */
 #define AS_CLEAN_ESCAPE_B 8
 
 /* Returns true for a control character: C0, DEL, C1, a bidirectional control or a line
@@ -22,12 +22,13 @@
 bool as_clean_is_control(uint32_t c);
 
 /*
- * Bytes of `s` from its start that may be shown as they are. '\n' and '\t' may when `lines`. When
- * less than all, `*used` bytes follow for which `escape` stands.
+ * Returns the number of leading bytes of `s` that are safe to show. '\n' and '\t' are safe if
+ * `lines` is set. If unsafe bytes follow, sets `*used` to their number and `escape` to the text
+ * that replaces them.
  */
 size_t as_clean_run(struct as_view s, bool lines, size_t *used, char escape[AS_CLEAN_ESCAPE_B]);
 
-/* Appends `s` clean; '\n' and '\t' become blanks. Returns its width in columns. */
+/* Appends `s` with escapes; '\n' and '\t' become blanks. Returns the width in terminal columns. */
 size_t as_clean_append(struct as_str *to, struct as_view s);
 
 #endif

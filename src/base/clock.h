@@ -15,7 +15,7 @@ static inline int64_t as_timespec_ns(struct timespec t)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* 0 for a clock that this kernel has not. */
+/* Returns the time of `clock` in ns, or 0 if the kernel does not have this clock. */
 static inline int64_t as_clock_ns(clockid_t clock)
 {
     struct timespec t = {0};
@@ -28,7 +28,7 @@ static inline int64_t as_monotonic_ns(void)
     return as_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Returns the offset from the monotonic clock to wall time, now. */
+/* Returns the current difference of wall time and monotonic time in ns. */
 static inline int64_t as_clock_offset_ns(void)
 {
     const int64_t real_ns = as_clock_ns(CLOCK_REALTIME);

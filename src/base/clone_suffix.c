@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sources: GCC (cgraphclones, ipa-split, target_clones), LLVM (hot-cold splitting, function
- * specialization, ThinLTO promotion), BOLT (function splitting), as their symbols read. */
+/* Sources: symbols as GCC (cgraphclones, ipa-split, target_clones), LLVM (hot-cold splitting,
+ * function specialization, ThinLTO promotion) and BOLT (function splitting) write them. */
 #include "base/clone_suffix.h"
 
 #include <string.h>
 
-/* Meaning of the number after the word of a suffix. */
+/* Numbers that may follow the word of a suffix. */
 enum suffix_number {
-    MAY,   /* numbers or none: ".cold", ".cold.1" */
+    MAY,   /* any count, also none: ".cold", ".cold.1" */
     MUST,  /* at least one: ".part.0" */
-    LONGER /* the word goes on, numbers or none: ".arch_haswell" */
+    LONGER /* more letters, then any count of numbers: ".arch_haswell" */
 };
 
 enum suffix_result { COPY, PART, OUTLINED };
@@ -61,7 +61,7 @@ static bool is_word(char c)
     return is_digit(c) || (c >= 'a' && c <= 'z') || c == '_';
 }
 
-/* Length of ".12.0" at `from`. */
+/* Returns the length of numbers such as ".12.0" at `from`. */
 static size_t numbers_n(struct as_view text, size_t from)
 {
     size_t at = from;
@@ -103,7 +103,8 @@ size_t as_clone_suffix_n(struct as_view text)
     return n;
 }
 
-/* Returns true if only suffixes follow `at`; sets `has[r]` if one of result `r` is among them. */
+/* Returns true if only suffixes follow `at`. Sets `has[r]` for each result `r` of these
+ * suffixes. */
 static bool are_suffixes(struct as_view name, size_t at, bool has[3])
 {
     memset(has, 0, 3 * sizeof *has);

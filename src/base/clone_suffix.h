@@ -16,8 +16,8 @@ size_t as_clone_suffix_n(struct as_view text);
 /* Returns the length of `name` without the suffixes at its end: `name.n` if it has none. At least
  * one byte is left. */
 size_t as_clone_base_n(struct as_view name);
-/* The same, but the body of a parallel region ("f._omp_fn.0") is not a copy of `f` and keeps its
- * suffix. */
+/* As as_clone_base_n, but keeps the suffix of a parallel region ("f._omp_fn.0"): its body is not a
+ * copy of `f`. */
 size_t as_clone_original_n(struct as_view name);
 /* Returns true if `name` ends in suffixes of which one marks a part of a function (".cold"). */
 bool as_clone_is_part(struct as_view name);

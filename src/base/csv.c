@@ -42,7 +42,7 @@ static size_t digits(struct as_view s, size_t from)
     return at - from;
 }
 
-/* "-12.5e-3": what is written by a number; nothing else begins with a sign and does no harm. */
+/* Returns true for a number such as "-12.5e-3". A number may begin with a sign and is harmless. */
 static bool is_number(struct as_view s)
 {
     size_t at = s.n && (s.p[0] == '-' || s.p[0] == '+'), n = digits(s, at);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whole numbers as decimal text, for lines that are written by the million: eight digits at once in
- * one word, without a branch for each. The bytes behind the text are written over.
+ * Writes integers as decimal text, for output with millions of lines. Eight digits are computed in
+ * one word without branches. Up to AS_DIGITS_SPARE bytes behind the text are overwritten.
  */
 #ifndef AS_BASE_DIGITS_H
 #define AS_BASE_DIGITS_H
@@ -9,13 +9,15 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Longest 64-bit number with its sign, and the spare bytes after a text. */
+/* Length of the longest 64-bit integer with its sign, and bytes that may be overwritten behind
+ * it. */
 #define AS_DIGITS_MOST  21u
 #define AS_DIGITS_SPARE 8u
 
-#define AS_DIGITS_EIGHT 100000000 /* numbers below have eight digits at most */
+#define AS_DIGITS_EIGHT 100000000 /* smaller numbers have at most eight digits */
 
-/* Digits of a number of eight at most, each in a byte, the highest in the lowest byte. */
+/* Returns the eight digits of `v` < AS_DIGITS_EIGHT, one per byte. The first digit is in the lowest
+ * byte. */
 static inline uint64_t as_digits_eight(uint32_t v)
 {
     uint64_t x = v / 10000 | (uint64_t)(v % 10000) << 32; /* 9999 * 10486 < 2^32 */
@@ -34,7 +36,7 @@ static inline char *as_digits_few(char *to, uint32_t v)
     return to + 8 - zeros;
 }
 
-/* Eight digits, with zeros in front. */
+/* Writes eight digits with leading zeros. Returns the end of the text. */
 static inline char *as_digits_rest(char *to, uint32_t v)
 {
     const uint64_t text = as_digits_eight(v) | UINT64_C(0x3030303030303030);
@@ -42,7 +44,8 @@ static inline char *as_digits_rest(char *to, uint32_t v)
     return to + sizeof text;
 }
 
-/* Returns the end of the text. `to` has a capacity of AS_DIGITS_MOST and AS_DIGITS_SPARE bytes. */
+/* Writes `v` as decimal text without a terminating zero. Returns the end of the text. `to` needs
+ * AS_DIGITS_MOST + AS_DIGITS_SPARE bytes. */
 static inline char *as_digits_print(char *to, uint64_t v)
 {
     const uint64_t high = v / AS_DIGITS_EIGHT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The error object: summaries and exit statuses from the one list, and the sentence. */
+/* The error object: summaries and exit statuses from ASSAY_ERROR_LIST, and the sentence. */
 #include "base/error.h"
 
 #include <stdarg.h>
@@ -37,8 +37,8 @@ int assay_error_exit_status(int code)
 }
 
 /*
- * Foreign names come into sentences: nothing in them may break the line or drive a terminal. Bytes
- * above 0x7f stay, they may be UTF-8.
+ * Sentences contain foreign names, which must not break the line or control the terminal. Bytes
+ * above 0x7f stay, because they may be UTF-8.
  */
 static void clean_sentence(char *text)
 {
@@ -47,7 +47,7 @@ static void clean_sentence(char *text)
             *p = '?';
 }
 
-/* Ends a text that did not fit in "...", without leaving half a UTF-8 character before it. */
+/* Replaces the end of a text that did not fit by "...", and leaves no partial UTF-8 character. */
 static void shorten(char text[static ASSAY_ERROR_TEXT_B])
 {
     size_t n = ASSAY_ERROR_TEXT_B - 4;
@@ -60,7 +60,7 @@ int as_error_set(struct assay_error *err, int code, const char *fmt, ...)
 {
     if (!err)
         return code;
-    /* Formatted aside: an argument may be the text of `err` itself, to be wrapped. */
+    /* A separate buffer: an argument may be the text of `err` itself. */
     char text[ASSAY_ERROR_TEXT_B];
     va_list args;
     va_start(args, fmt);

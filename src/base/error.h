@@ -12,14 +12,15 @@ int as_error_set(struct assay_error *err, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 void as_error_set_nomem(struct assay_error *err, const char *what);
-/* As as_error_set, for out of memory: names what could not be held. Returns ASSAY_ERR_NOMEM. */
+/* Fills `err` (may be NULL) for a failed allocation; `what` names the data that did not fit.
+ * Returns ASSAY_ERR_NOMEM. */
 static inline int as_error_nomem(struct assay_error *err, const char *what)
 {
     as_error_set_nomem(err, what);
     return ASSAY_ERR_NOMEM;
 }
 
-/* Forward a failure when there is nothing to release. */
+/* Returns the error code of `expr` from the calling function, if there is nothing to release. */
 #define AS_TRY(expr)                                                                               \
     do {                                                                                           \
         int as_try_rc = (expr);                                                                    \

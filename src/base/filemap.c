@@ -23,16 +23,16 @@
 #define PAGE_B ((uintptr_t)4096)
 
 struct guard {
-    _Atomic uintptr_t begin; /* 0: not in use */
+    _Atomic uintptr_t begin; /* 0: the slot is not in use */
     _Atomic uintptr_t end;
     atomic_bool is_taken; /* guarded by `lock` as well */
-    char name[NAME_B];    /* the end of a long path */
+    char name[NAME_B];    /* the end of the path if the path is long */
 };
 
-static struct guard guards[GUARDS + 1]; /* the first is none */
-static atomic_uint guard_n;             /* slots ever used */
+static struct guard guards[GUARDS + 1]; /* the first slot is not used */
+static atomic_uint guard_n;             /* number of slots used so far */
 static atomic_uint first_cut;           /* slot of the first truncated file; 0: none */
-static struct sigaction before;         /* the handler of others */
+static struct sigaction before;         /* the handler installed before */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -70,7 +70,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
     else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
         before.sa_handler(number);
     else
-        signal(number, SIG_DFL); /* happens again and ends the process */
+        signal(number, SIG_DFL); /* the fault happens again and ends the process */
     errno = kept;
 }
 
@@ -85,7 +85,7 @@ static void install_handler(void)
 
 /* ---- Guards --------------------------------------------------------------------------------- */
 
-/* Returns a slot, or 0. */
+/* Returns the number of a free slot, or 0 if there is none. */
 static unsigned claim_guard(const char *path)
 {
     const size_t n = strlen(path);
@@ -125,7 +125,7 @@ static int copy_file(int fd, size_t size_b, struct as_filemap *out)
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return got < 0 ? errno : 0; /* it has shrunk */
+            return got < 0 ? errno : 0; /* the file has shrunk */
         out->n += (size_t)got;
     }
     return 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The content of a file of another user in memory, safe against truncation. A small file is copied.
- * A large file is mapped; where the mapping has lost its file, a handler of SIGBUS supplies zeros
- * and remembers the file. Works in any number of threads, because the fault is repaired where it
- * happens. The handler passes every other SIGBUS to the handler that was there before.
+ * Provides the content of a foreign file in memory, safe against truncation. A small file is
+ * copied, a large file is mapped. If a mapped file is truncated, a handler of SIGBUS supplies zeros
+ * and remembers the file. The handler works in any number of threads, because it repairs the fault
+ * in the faulting thread. It passes every other SIGBUS to the handler that was installed before.
  */
 #ifndef AS_BASE_FILEMAP_H
 #define AS_BASE_FILEMAP_H
@@ -17,25 +17,25 @@
 /* Files up to this size are copied, bytes. */
 #define AS_FILEMAP_COPY_B ((size_t)1 << 20)
 
-/* Zeroed: empty. */
+/* A zeroed struct is empty. */
 struct as_filemap {
-    uint8_t *at;    /* writable; what is written stays private. NULL if empty */
-    size_t n;       /* bytes; fewer than the file had if it shrank before this call */
-    unsigned guard; /* 0: none */
+    uint8_t *at;    /* private and writable memory; NULL if the content is empty */
+    size_t n;       /* bytes; fewer than `size_b` if the file shrank before the call */
+    unsigned guard; /* slot of the SIGBUS handler; 0: none */
     bool is_mapped;
 };
 
 /*
- * Takes in the first `size_b` bytes of the regular file `fd`, which may be closed afterwards.
- * `path` names the file in as_filemap_check. Returns 0 or errno.
+ * Provides the first `size_b` bytes of the regular file `fd`; the caller may close `fd` afterwards.
+ * `path` names the file in the error of as_filemap_check. Returns 0 or errno.
  */
 int as_filemap_open(int fd, size_t size_b, const char *path, struct as_filemap *out);
-/* Releases. Does nothing for zeroed memory. */
+/* Releases the content. Accepts a zeroed struct. */
 void as_filemap_close(struct as_filemap *map);
 
 /*
- * Returns 0 if no mapped file of this process was truncated so far. Else TRUNCATED with a sentence
- * about the first one: results are wrong then.
+ * Returns 0 if no mapped file of this process was truncated. Otherwise returns TRUNCATED with a
+ * sentence about the first truncated file. Results may be wrong in this case.
  */
 int as_filemap_check(struct assay_error *err);
 

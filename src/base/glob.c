@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matching of patterns, iterative: at a mismatch only the last star takes one byte more. */
+/* Matches patterns without recursion: after a mismatch only the last star takes one more byte. */
 #include "base/glob.h"
 
 #include <string.h>
 
-/* Bytes of the pattern's first element; a set's with its brackets. */
+/* Returns the length of the first element of the pattern in bytes; a set includes its brackets. */
 static size_t element(struct as_view glob)
 {
     if (glob.p[0] != '[' || glob.n < 3)
@@ -39,7 +39,8 @@ static bool one(struct as_view glob, size_t element_n, char byte)
 
 bool as_glob_match(struct as_view glob, struct as_view text)
 {
-    struct as_view star = {0}, rest = {0}; /* behind the last star; what it has not taken */
+    /* The pattern after the last star; the text it still has to match. */
+    struct as_view star = {0}, rest = {0};
     while (text.n || glob.n) {
         if (glob.n && glob.p[0] == '*') {
             glob.p++;

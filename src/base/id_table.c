@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Growing of the table; all else stands in the header. */
+/* Growth of the table; the other functions are inline in the header. */
 #include "base/id_table.h"
 
 #include "base/alloc.h"

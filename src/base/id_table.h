@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows by process and number, for open objects with numbers that are never reused. Rows of any size
- * begin with a struct as_numbered and lie in the table itself. The table has twice the largest
- * number of open rows. The size of a row is a parameter of inlined functions: use a constant,
- * sizeof the row.
+ * Hash table of rows by process and number, for objects with numbers that are never reused. Rows
+ * have any size, begin with a struct as_numbered and lie in the table itself. The table has at
+ * least twice as many slots as rows. The row size is a parameter of inlined functions, so pass a
+ * constant: sizeof the row.
  *
  * Linear probing; a deletion moves displaced rows up (D. Knuth, The Art of Computer Programming,
  * volume 3, 6.4, algorithm R). Not thread-safe.
@@ -18,24 +18,24 @@
 
 #include "base/index.h"
 
-/* The beginning of a row. */
+/* The head of each row. */
 struct as_numbered {
     uint32_t process;
-    uint8_t kind; /* the caller's; 0: a free place */
+    uint8_t kind; /* chosen by the caller; 0: free slot */
     int64_t number;
 };
 
-/* All zero is empty. */
+/* A zeroed table is empty. */
 struct as_numbered_table {
-    void *at; /* a power of two of places, or none */
+    void *at; /* `place_n` slots, a power of two; NULL if there is none */
     size_t place_n, n;
 };
 
 void as_numbered_fini(struct as_numbered_table *table);
-/* Twice as many places. 0 or ASSAY_ERR_NOMEM (table unchanged). */
+/* Doubles the number of slots. Returns 0, or ASSAY_ERR_NOMEM with the table unchanged. */
 int as_numbered_grow(struct as_numbered_table *table, size_t row_b);
 
-/* By place, of `place_n`; it may be free. */
+/* Returns the row in slot `place` < `place_n`; the slot may be free. */
 static inline void *as_numbered_at(const struct as_numbered_table *table, size_t row_b,
                                    size_t place)
 {
@@ -48,7 +48,7 @@ static inline size_t as_numbered_home(const struct as_numbered_table *table, uin
     return as_hash_mix(process, (uint64_t)number) & (table->place_n - 1);
 }
 
-/* Its place, or the free one where it would be: there is one. */
+/* Returns the slot of this row, or the free slot for it. The table must have a free slot. */
 static inline struct as_numbered *as_numbered_place(const struct as_numbered_table *table,
                                                     size_t row_b, uint32_t process, int64_t number)
 {
@@ -60,7 +60,8 @@ static inline struct as_numbered *as_numbered_place(const struct as_numbered_tab
     }
 }
 
-/* NULL: there is none. Valid until the next one is put or dropped. */
+/* Returns the row, or NULL if there is none. The pointer is valid until the next insertion or
+ * deletion. */
 static inline void *as_numbered_find(const struct as_numbered_table *table, size_t row_b,
                                      uint32_t process, int64_t number)
 {
@@ -70,8 +71,8 @@ static inline void *as_numbered_find(const struct as_numbered_table *table, size
     return row->kind ? row : NULL;
 }
 
-/* A row of a kind, in place of one of its number if there is one. The caller fills it behind its
- * head. NULL: no memory. */
+/* Inserts a row of kind `kind`, and replaces a row with the same process and number. The caller
+ * fills the row behind its head. Returns NULL without memory. */
 static inline void *as_numbered_new(struct as_numbered_table *table, size_t row_b, uint32_t process,
                                     uint8_t kind, int64_t number)
 {
@@ -86,7 +87,8 @@ static inline void *as_numbered_new(struct as_numbered_table *table, size_t row_
     return place;
 }
 
-/* A copy of `row`, in place of one of its number if there is one. 0 or ASSAY_ERR_NOMEM. */
+/* Inserts a copy of `row`, and replaces a row with the same process and number. Returns 0 or
+ * ASSAY_ERR_NOMEM. */
 static inline int as_numbered_put(struct as_numbered_table *table, size_t row_b, const void *row)
 {
     const struct as_numbered *id = row;
@@ -102,7 +104,7 @@ static inline int as_numbered_put(struct as_numbered_table *table, size_t row_b,
     return 0;
 }
 
-/* One that was found. */
+/* Removes a row that as_numbered_find returned. */
 static inline void as_numbered_drop(struct as_numbered_table *table, size_t row_b, void *row)
 {
     const size_t mask = table->place_n - 1;
@@ -115,7 +117,7 @@ static inline void as_numbered_drop(struct as_numbered_table *table, size_t row_
             break;
         const size_t home = as_numbered_home(table, next->process, next->number);
         if (((at - home) & mask) < ((at - hole_at) & mask))
-            continue; /* its home lies behind the hole */
+            continue; /* the row already lies between its first slot and the hole */
         memcpy(hole, next, row_b);
         hole = next;
         hole_at = at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Growing and filling of the hash index; looking up stands in the header.
+ * Growth and insertion of the hash index; the lookup is inline in the header.
  */
 #include "base/index.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A hash index over a table of the caller's: it holds row numbers by hash, the caller compares
- * rows. For tables of millions of small rows that are looked up by more than one number.
+ * A hash index over a table of the caller. The index stores row numbers by hash; the caller
+ * compares the rows. It suits tables of millions of small rows with more than one key.
  *
  *     for (struct as_probe probe = as_index_probe(&index, hash);
  *          (row = as_index_next(&index, &probe)) != AS_INDEX_NONE;)
@@ -9,7 +9,8 @@
  *             return row;
  *     as_index_add(&index, hash, new_row);
  *
- * Linear probing; 8 bytes a slot, at most two thirds full. Not thread-safe while somebody adds.
+ * Linear probing; 8 bytes per slot, at most two thirds full. Lookups in several threads are safe
+ * while no thread adds a row.
  */
 #ifndef AS_BASE_INDEX_H
 #define AS_BASE_INDEX_H
@@ -18,13 +19,13 @@
 #include <stdint.h>
 #include <string.h>
 
-#define AS_INDEX_NONE UINT32_MAX /* no such row; not a row to add */
+#define AS_INDEX_NONE UINT32_MAX /* no such row; as_index_add does not accept it */
 
 struct as_index_slot {
-    uint32_t hash, row; /* row AS_INDEX_NONE: free */
+    uint32_t hash, row; /* row is AS_INDEX_NONE in a free slot */
 };
 
-/* All zero is an empty index. */
+/* A zeroed index is empty. */
 struct as_index {
     struct as_index_slot *slot;
     size_t slot_n; /* a power of two, or 0 */
@@ -37,10 +38,11 @@ struct as_probe {
 };
 
 void as_index_fini(struct as_index *index);
-/* Puts a row that was not found. 0 or ASSAY_ERR_NOMEM (index unchanged). */
+/* Adds `row`, which must not be in the index yet. Returns 0, or ASSAY_ERR_NOMEM with the index
+ * unchanged. */
 int as_index_add(struct as_index *index, uint64_t hash, uint32_t row);
 
-/* Mixes a word into a hash (multiply and fold, after wyhash). Begin with any constant. */
+/* Mixes `word` into `hash` (multiply and fold, after wyhash). Start with any constant. */
 static inline uint64_t as_hash_mix(uint64_t hash, uint64_t word)
 {
     __uint128_t product = (__uint128_t)(hash ^ 0x9e3779b97f4a7c15u) * (word ^ 0xe7037ed1a0b428dbu);
@@ -76,8 +78,9 @@ static inline uint32_t as_index_next(const struct as_index *index, struct as_pro
 }
 
 /*
- * For a table of rows that begin with their 64-bit key, all added by as_index_add_word; `row_b` is
- * the size of a row, a constant. Returns AS_INDEX_NONE if there is none.
+ * Finds a row by its 64-bit key, for rows that begin with the key and were added by
+ * as_index_add_word. `row_b` is the row size in bytes, a constant. Returns AS_INDEX_NONE if there
+ * is none.
  */
 static inline uint32_t as_index_of_word(const struct as_index *index, const void *rows,
                                         size_t row_b, uint64_t word)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads until the end or the limit: the size of a pipe or of a file in /proc is not known before.
- */
+/* Reads until the end or the limit. The size of a pipe or of a file in /proc is not known
+ * before. */
 #include "base/infile.h"
 
 #include <errno.h>
@@ -50,7 +50,8 @@ int as_infile_read_fd(int fd, const char *path, const char *what, size_t limit_b
     }
 }
 
-/* Opens the pipe of a process substitution, which has a writer already; -1 for everything else. */
+/* Opens the pipe of a process substitution, which already has a writer. Returns -1 for other
+ * files. */
 static int open_pipe(const char *path)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

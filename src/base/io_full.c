@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Goes on where read and write stopped early, see io_full.h. */
+/* Repeats read(2) and write(2) until the transfer is complete, see io_full.h. */
 #include "base/io_full.h"
 
 #include <errno.h>

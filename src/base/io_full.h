@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All of it or a failure: reading and writing files where the kernel takes or gives less than was
- * asked, or a signal comes between. For descriptors that block.
+ * Complete reads and writes, for descriptors that block. read(2) and write(2) may transfer fewer
+ * bytes than requested, or stop at a signal.
  */
 #ifndef AS_BASE_IO_FULL_H
 #define AS_BASE_IO_FULL_H
@@ -9,9 +9,11 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* 0, or errno; ENOSPC where the kernel takes nothing and says no more. */
+/* Writes all `n` bytes. Returns 0 or errno; ENOSPC if the kernel accepts no byte without an
+ * error. */
 int as_whole_write(int fd, const void *p, size_t n);
-/* How many bytes came: fewer than `n` at the end of the file (errno is 0) or at a failure. */
+/* Reads up to `n` bytes. Returns the number of bytes read. It is below `n` at the end of the file
+ * (errno is 0) or after a failure (errno is set). */
 size_t as_whole_read(int fd, void *p, size_t n);
 /* Reads a small file of the kernel (/proc, /sys), up to `text_b` - 1 bytes, zero-terminated
  * (`text_b` >= 1). Returns the number of bytes, or -1 with errno and an empty text. */

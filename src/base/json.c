@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The JSON writer. A string is copied in runs up to the next byte that needs an escape or is not
- * plain ASCII. So an ordinary name costs one memcpy. Controls beyond ASCII, which JSON permits, are
+ * ASCII. So a usual name costs one memcpy. Control characters beyond ASCII, which JSON permits, are
  * escaped too: a document may be shown on a terminal.
  */
 #include "base/json.h"
@@ -31,7 +31,7 @@ static void line(struct as_json *json)
     as_out_fill(json->out, ' ', (size_t)json->indent * json->depth);
 }
 
-/* Comma and place of the next member or element. */
+/* Writes the comma and the line break before the next member or element. */
 static void next_member(struct as_json *json)
 {
     if (json->filled & level_bit(json))
@@ -40,7 +40,7 @@ static void next_member(struct as_json *json)
     line(json);
 }
 
-/* Before every value. */
+/* Checks the state and writes the separator before a value. */
 static void value(struct as_json *json)
 {
     assert(!json->done && "one document holds one value");
@@ -125,7 +125,7 @@ static void escape_json(struct as_out *out, uint32_t c)
     }
 }
 
-/* As clean.h writes it, the backslash escaped; ends of lines and tabs stay. */
+/* Writes the escape of clean.h with an escaped backslash. Line ends and tabs get JSON escapes. */
 static void escape_visibly(struct as_out *out, uint32_t c)
 {
     char text[AS_CLEAN_ESCAPE_B + 2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tokens of JSON, and where each may stand. */
+/* Splits JSON into tokens and checks that each token is allowed at its position. */
 #include "base/json_read.h"
 
 #include <string.h>
@@ -110,7 +110,7 @@ static bool read_string(struct as_json_read *r)
     return false;
 }
 
-/* A number or a word: letters, digits and signs in one go. */
+/* Reads a number or a word: a run of letters, digits and signs. */
 static enum as_json_token read_plain(struct as_json_read *r)
 {
     const char *from = r->at;

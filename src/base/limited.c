@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 
-/* The sanitizers map terabytes; a limit beside those means nothing. */
+/* The sanitizers map terabytes. A memory limit in addition to them is useless. */
 #define MAPPED_MAX_B ((uint64_t)1 << 40)
 
 /* ---- The child --------------------------------------------------------------------------- */
@@ -37,7 +37,7 @@ static void limit_resource(int resource, uint64_t soft)
 {
     const struct rlimit limit = {soft, soft};
 
-    setrlimit((__rlimit_resource_t)resource, &limit); /* a smaller one of the user's stays */
+    setrlimit((__rlimit_resource_t)resource, &limit); /* keeps a smaller limit of the user */
 }
 
 static void limit_child(const struct as_limited *limits)
@@ -52,7 +52,7 @@ static void limit_child(const struct as_limited *limits)
         signal(fatal[i], SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    if (null >= 0) { /* what the library or the C library prints about its end */
+    if (null >= 0) { /* hides what the library or the C library prints about a crash */
         dup2(null, STDOUT_FILENO);
         dup2(null, STDERR_FILENO);
     }
@@ -97,7 +97,7 @@ static void answer_parent(int fd, int rc, const struct as_str *answer,
 
 /* ---- The parent -------------------------------------------------------------------------- */
 
-/* Reads up to the end of the pipe; false if the child sends more than `max_b`. */
+/* Reads up to the end of the pipe. Returns false if the child sends more than `max_b` bytes. */
 static bool read_all(int fd, uint64_t max_b, struct as_str *out)
 {
     char block[65536];
@@ -139,7 +139,7 @@ static int bad_end(const struct as_limited *limits, int status, struct assay_err
                         limits->what);
 }
 
-/* The code of the child at the begin of `answer`, which is taken off. */
+/* Removes the code of the child from the beginning of `answer` and returns it. */
 static int decode_child_answer(const struct as_limited *limits, int status, struct as_str *answer,
                                struct assay_error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Work of a foreign library on foreign bytes, in a child process with limits: a crash, an endless
- * loop or a large allocation there is an error here. The answer comes back over a pipe; it is
- * foreign too, as bytes may have taken over the child.
+ * Runs a foreign library on foreign bytes in a child process with limits. A crash, an endless loop
+ * or a large allocation in the child becomes an error in this process. The answer comes back
+ * through a pipe. The answer is foreign too, because the bytes may have taken over the child.
  */
 #ifndef AS_BASE_LIMITED_H
 #define AS_BASE_LIMITED_H
@@ -15,18 +15,18 @@
 #include "base/str.h"
 
 struct as_limited {
-    const char *what;      /* a file, for the sentence */
-    uint64_t memory_b;     /* address space, beyond what is mapped now */
-    unsigned cpu_s;        /* CPU time; 0: no limit */
-    unsigned wall_s;       /* 0: no limit */
-    bool may_write;        /* files; without it none can grow */
-    uint64_t answer_max_b; /* of the answer */
+    const char *what;      /* names the file in errors */
+    uint64_t memory_b;     /* allowed address space in addition to the memory mapped now */
+    unsigned cpu_s;        /* allowed CPU time; 0: no limit */
+    unsigned wall_s;       /* allowed wall time; 0: no limit */
+    bool may_write;        /* true if the child may write to files; otherwise no file can grow */
+    uint64_t answer_max_b; /* max size of the answer in bytes */
 };
 
 /*
- * Runs `work` in a child and waits for it. `work` appends its answer, or fails with `err`. Errors:
- * those of `work`, CORRUPT (it crashed or ran into a limit), LIMIT (Ctrl-C, no process), IO, NOMEM.
- * The caller checks and frees the answer.
+ * Runs `work` in a child and waits for it. `work` appends its answer to `answer`, or returns a
+ * negative code and fills `err`. Errors: those of `work`, CORRUPT (a crash or a limit of the
+ * child), LIMIT (Ctrl-C, no process), IO, NOMEM. The caller checks the answer and releases it.
  */
 int as_limited_run(const struct as_limited *limits,
                    int (*work)(void *context, struct as_str *answer, struct assay_error *err),

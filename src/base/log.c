@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log: parses ASSAY_LOG and writes one line with one write(2), which keeps lines whole among
- * threads and processes without a lock. A line longer than the buffer ends in "...".
+ * The log: parses ASSAY_LOG and writes one line with one write(2). So lines of several threads and
+ * processes are not mixed, without a lock. A line longer than the buffer ends in "...".
  */
 #include "base/log.h"
 
@@ -19,7 +19,7 @@
 
 unsigned char as_log_levels[AS_LOG_DOMAIN_COUNT];
 
-/* Guarded by the rule of as_log_to: set before threads start. */
+/* Set before threads start, see as_log_to. */
 static int log_fd = STDERR_FILENO;
 
 #define LOG_WORD(name, word) word,
@@ -31,7 +31,7 @@ static const char *const level_words[] = {AS_LOG_LEVEL_LIST(LOG_WORD)};
 #define DOMAINS_TEXT         AS_LOG_DOMAIN_LIST(LOG_WORD)
 #define LEVELS_TEXT          AS_LOG_LEVEL_LIST(LOG_WORD)
 
-/* Index of `s` in `words`, or -1. */
+/* Returns the index of `s` in `words`, or -1. */
 static int find_word(struct as_view s, const char *const *words, int n)
 {
     for (int i = 0; i < n; i++)
@@ -92,7 +92,7 @@ void as_log_line(enum as_log_domain domain, enum as_log_level level, const char 
 {
     int saved = errno;
     char line[LINE_B];
-    size_t room = sizeof line - 1; /* one byte stays for the newline */
+    size_t room = sizeof line - 1; /* the last byte is for the newline */
     int head = snprintf(line, room, "assay: %s: %s: ", level_words[level], domain_words[domain]);
     size_t n = head < 0 ? 0 : (size_t)head;
     va_list args;
@@ -105,7 +105,7 @@ void as_log_line(enum as_log_domain domain, enum as_log_level level, const char 
     } else if (more > 0) {
         n += (size_t)more;
     }
-    /* Foreign names in the text must neither break the line nor drive the terminal. */
+    /* Foreign names in the text must not break the line or control the terminal. */
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
             line[i] = ' ';

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Log for developers of assay: levels, and a domain per room. Off unless ASSAY_LOG is set: "debug"
- * (every domain) or "object:debug,isa:info". Messages for users go into the error object or the
- * result, never here. A disabled call costs one load and compare. Concurrent lines are not mixed.
+ * Log for developers of assay, with levels and one domain per room. The log is off unless ASSAY_LOG
+ * is set: "debug" (every domain) or "object:debug,isa:info". Messages for users go into the error
+ * object or the result, not into the log. A disabled call costs one load and one compare. Lines of
+ * concurrent threads are not mixed.
  */
 #ifndef AS_BASE_LOG_H
 #define AS_BASE_LOG_H
@@ -17,7 +18,7 @@
     X(CODE, "code")                                                                                \
     X(CLI, "cli")
 
-/* X(NAME, word), from silent to most talkative; a level includes those before it. */
+/* X(NAME, word), from silent to verbose. A level includes all levels before it. */
 #define AS_LOG_LEVEL_LIST(X)                                                                       \
     X(OFF, "off")                                                                                  \
     X(ERROR, "error")                                                                              \
@@ -40,30 +41,33 @@ enum as_log_level {
         AS_LOG_LEVEL_COUNT
 };
 
-/* Level of each domain. Written by as_log_configure only, before threads start; then read-only. */
+/* Level of each domain. as_log_configure writes it before threads start; it is read-only
+ * afterwards. */
 extern unsigned char as_log_levels[AS_LOG_DOMAIN_COUNT];
 
 /*
- * Sets the levels from `spec`: comma-separated LEVEL or DOMAIN:LEVEL, a later one overriding an
- * earlier; NULL or "" switches everything off. ASSAY_ERR_USAGE names a word it does not know, and
+ * Sets the levels from `spec`: comma-separated LEVEL or DOMAIN:LEVEL. A later entry overrides an
+ * earlier one. NULL or "" switches everything off. Returns ASSAY_ERR_USAGE for an unknown word and
  * leaves the levels as they were. Not thread-safe: call it before threads start.
  */
 int as_log_configure(const char *spec, struct assay_error *err);
 
-/* As above, from the environment variable ASSAY_LOG. */
+/* As as_log_configure, with the environment variable ASSAY_LOG. */
 int as_log_configure_env(struct assay_error *err);
 
 /* Writes log lines to `fd` instead of standard error (2). Not thread-safe. */
 void as_log_to(int fd);
 
-/* One line "assay: LEVEL: DOMAIN: text", whatever the levels; use the macro. errno is kept. */
+/* Writes one line "assay: LEVEL: DOMAIN: text" at any level. Use the macro as_log. errno is
+ * kept. */
 void as_log_line(enum as_log_domain domain, enum as_log_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4), cold));
 
 #define as_log_on(domain, level)                                                                   \
     __builtin_expect(as_log_levels[AS_LOG_DOMAIN_##domain] >= AS_LOG_LEVEL_##level, 0)
 
-/* as_log(OBJECT, DEBUG, "%s: %zu symbols", path, n); arguments are evaluated only when on. */
+/* as_log(OBJECT, DEBUG, "%s: %zu symbols", path, n). Arguments are evaluated only if the level is
+ * on. */
 #define as_log(domain, level, ...)                                                                 \
     do {                                                                                           \
         if (as_log_on(domain, level))                                                              \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The maps, on uthash. Its tables come from as_malloc. Its out-of-memory path is non-fatal: it
- * undoes the insertion and sets the entry's flag. Entries lie in an arena.
+ * The maps, on uthash. Its tables come from as_malloc. If an insertion runs out of memory, uthash
+ * undoes the insertion and sets the flag of the entry. Entries lie in an arena.
  */
 #include "base/map.h"
 
@@ -18,14 +18,14 @@
 struct as_map_u64_entry {
     uint64_t key;
     uint32_t value;
-    bool refused; /* uthash had no memory to add it */
+    bool refused; /* uthash had no memory to add the entry */
     UT_hash_handle hh;
 };
 
 struct as_map_view_entry {
     uint32_t value;
     bool refused;
-    UT_hash_handle hh; /* holds the key's address and length */
+    UT_hash_handle hh; /* contains the address and length of the key */
 };
 
 static struct as_map_u64_entry *u64_find(const struct as_map_u64 *map, uint64_t key)
@@ -70,7 +70,7 @@ uint32_t as_map_u64_get(const struct as_map_u64 *map, uint64_t key)
     return entry ? entry->value : AS_MAP_NONE;
 }
 
-/* uthash counts a key's bytes in `unsigned`; no name comes near, but a caller could. */
+/* uthash stores the key length as `unsigned`. */
 static bool too_long(struct as_view key)
 {
     return key.n > UINT32_MAX;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Optimal string alignment distance (Damerau-Levenshtein without repeated edits of one place),
- * on at most 63 bytes of each word: names typed by hand are shorter.
+ * Optimal string alignment distance (Damerau-Levenshtein without repeated edits at one position),
+ * on at most 63 bytes of each word. Names typed by hand are shorter.
  */
 #include "base/nearest.h"
 
@@ -48,7 +48,8 @@ unsigned as_edit_distance(const char *a, size_t a_n, const char *b, size_t b_n, 
 
 void as_nearest_init(struct as_nearest *nearest, const char *word, size_t word_n)
 {
-    /* A third of the letters may be wrong, at least one: nearer words are worth suggesting. */
+    /* A third of the letters may be wrong, but at least one. Other words are not worth a
+     * suggestion. */
     *nearest = (struct as_nearest){
         .word = word, .word_n = word_n, .distance = (unsigned)(word_n < 3 ? 1 : word_n / 3) + 1};
 }

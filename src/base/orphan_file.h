@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that ended processes left in our directory, with foreign names and contents. They are read
- * once and removed. The writers have ended, so the content is final.
+ * Reads and removes files that ended processes left in a directory of assay. Names and contents are
+ * foreign. The content is final because the writers have ended.
  */
 #ifndef AS_BASE_ORPHAN_FILE_H
 #define AS_BASE_ORPHAN_FILE_H
@@ -10,7 +10,7 @@
 
 #include "base/filemap.h"
 
-/* `at` is NULL where there is none to be read. */
+/* `at` is NULL if the file could not be read. */
 struct as_left {
     int directory, fd;
     const char *name;
@@ -19,10 +19,10 @@ struct as_left {
     struct as_filemap map;
 };
 
-/* Maps it: a regular file, no link, neither empty nor of `most_b` bytes and more. Borrows the
- * descriptor and the name. */
+/* Maps the file `name` of the open directory `directory`. Accepts a regular file of 1 to `most_b` -
+ * 1 bytes that is not a link. Borrows `directory` and `name`. */
 void as_left_open(int directory, const char *name, uint64_t most_b, struct as_left *out);
-/* It is gone, whether it could be read or not. */
+/* Releases the content and removes the file, even if the file could not be read. */
 void as_left_remove(struct as_left *left);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The byte sink and its fast number writers. A short write is continued and an interrupted one
- * repeated; every other failure of write(2) sticks. Decimals come out two digits at a time. A
- * clean sink holds back a character that is cut off at the end of a write.
+ * repeated; every other failure of write(2) is final. Decimals are written two digits at a time. A
+ * clean sink keeps an incomplete character at the end of a write until the next write.
  */
 #include "base/out.h"
 
@@ -20,7 +20,7 @@
 #include "base/io_full.h"
 #include "base/utf8.h"
 
-/* 64 KiB: the capacity of a Linux pipe; larger gained nothing in writing listings. */
+/* 64 KiB: the capacity of a Linux pipe. Larger buffers were not faster for listings. */
 #define BUFFER_B ((size_t)1 << 16)
 
 static void init_large(struct as_out *out, const char *name)
@@ -78,7 +78,7 @@ void as_out_fini(struct as_out *out)
     out->n = 0;
 }
 
-/* Past the buffer: straight to the descriptor or the string. */
+/* Passes bytes directly to the descriptor, the string or the function. */
 static void deliver(struct as_out *out, const char *p, size_t n)
 {
     if (out->failed || !n)
@@ -134,7 +134,7 @@ static void write_clean(struct as_out *out, struct as_view s)
     }
 }
 
-/* Bytes at the end of `s` that begin a character and do not end it. */
+/* Returns the number of bytes at the end of `s` that are an incomplete character. */
 static size_t cut_off(struct as_view s)
 {
     for (size_t k = 1; k <= 3 && k <= s.n; k++) {
@@ -149,7 +149,7 @@ static size_t cut_off(struct as_view s)
     return 0;
 }
 
-/* The held bytes and what follows them are one text; its last character may be held anew. */
+/* Joins the held bytes with `s`. An incomplete character at the end of `s` is held again. */
 static void write_with_held_bytes(struct as_out *out, struct as_view s)
 {
     size_t more;
@@ -256,7 +256,7 @@ void as_out_f(struct as_out *out, const char *fmt, ...)
     va_end(again);
 }
 
-/* Decimal digits of `v` into the end of `text`; returns where they begin. */
+/* Writes the decimal digits of `v` at the end of `text`. Returns the start of the digits. */
 static char *decimal(char text[static 20], uint64_t v)
 {
     static const char pairs[] = "00010203040506070809101112131415161718192021222324"
@@ -309,9 +309,9 @@ void as_out_hex(struct as_out *out, uint64_t v, unsigned digits)
 }
 
 /*
- * Numbers with at most six decimals are most of a report: v equals k / 10^6 rounded to nearest, and
- * k has at most 15 digits. Two decimals of up to 15 digits never share a double. So k / 10^6
- * without trailing zeros is the shortest decimal that reads back.
+ * Writes numbers with at most six decimals, which are most of a report. The number v is k / 10^6
+ * rounded to nearest, and k has at most 15 digits. Two decimals of up to 15 digits never give the
+ * same double. So k / 10^6 without trailing zeros is the shortest decimal that reads back.
  */
 static bool fixed_point(struct as_out *out, double v)
 {
@@ -346,7 +346,7 @@ void as_out_double(struct as_out *out, double v)
     if (fixed_point(out, v))
         return;
     char text[40];
-    /* Below the normal numbers fewer digits than 15 may do. */
+    /* Below DBL_MIN fewer than 15 digits may suffice. */
     for (int digits = fabs(v) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, v);
         if (strtod(text, NULL) == v)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that are renamed when they are whole. All steps use names in a directory that is held open.
- * The temporary file has no name where the file system knows O_TMPFILE, so that a killed process
- * leaves nothing behind.
+ * Files that are renamed when they are complete. All steps use names relative to an open directory.
+ * The temporary file has no name where the file system supports O_TMPFILE. A killed process leaves
+ * nothing behind then.
  */
 #include "base/outfile.h"
 
@@ -21,7 +21,7 @@
 #include "base/untrusted_open.h"
 
 #define TRIES     100
-#define LINKS_MAX 40 /* as the kernel follows */
+#define LINKS_MAX 40 /* the limit of the kernel */
 
 static const char *fix_of(int number)
 {
@@ -53,7 +53,7 @@ bool as_outfile_is_device(const struct as_outfile *it)
 
 /* ---- The place ---------------------------------------------------------------------------- */
 
-/* Appends "DIRECTORY/" of a path, "./" without one. */
+/* Appends "DIRECTORY/" of a path; "./" if the path has no directory. */
 static void append_directory(struct as_str *to, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -61,7 +61,7 @@ static void append_directory(struct as_str *to, const char *path)
     as_str_append(to, slash ? path : "./", slash ? (size_t)(slash - path) + 1 : 2);
 }
 
-/* Resolves links, also a link to a file that does not exist yet. */
+/* Resolves links, also a link to a missing file. */
 static void find_real(struct as_outfile *it, unsigned bits)
 {
     const bool foreign = bits & AS_OUTFILE_FOREIGN;
@@ -84,13 +84,13 @@ static void find_real(struct as_outfile *it, unsigned bits)
     free(real);
 }
 
-/* Names of open descriptors: a new file could not take their place. */
+/* Returns true for the name of an open descriptor: a new file cannot replace it. */
 static bool is_descriptor(const char *path)
 {
     return strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "/proc/", 6) == 0;
 }
 
-/* Returns 1 for a device or pipe, 0 for a file that can be made or replaced. */
+/* Returns 1 for a device or pipe, 0 for a file that can be created or replaced, or an error. */
 static int look_at(const char *path, unsigned bits, struct stat *st, struct assay_error *err)
 {
     const bool foreign = bits & AS_OUTFILE_FOREIGN;
@@ -138,7 +138,7 @@ static int open_directory(struct as_outfile *it, struct assay_error *err)
     return it->at < 0 ? as_outfile_refused(it->path, errno, err) : 0;
 }
 
-/* Chooses a name: that of the file with some letters behind it. */
+/* Creates a name for the temporary file: the name of the file with random letters behind it. */
 static int name_beside(struct as_outfile *it)
 {
     unsigned random = 0;
@@ -150,7 +150,7 @@ static int name_beside(struct as_outfile *it)
     return it->beside.failed ? ENOMEM : 0;
 }
 
-/* Returns 0 or errno. */
+/* Creates a temporary file with a name. Returns 0 or errno. */
 static int make_named(struct as_outfile *it, mode_t mode)
 {
     int number = EEXIST;
@@ -166,7 +166,7 @@ static int make_named(struct as_outfile *it, mode_t mode)
     return number;
 }
 
-/* Gives the file without a name one. Returns 0 or errno. */
+/* Gives the temporary file without a name a name. Returns 0 or errno. */
 static int link_nameless(struct as_outfile *it)
 {
     char from[32];
@@ -229,7 +229,7 @@ int as_outfile_begin(struct as_outfile *it, const char *path, unsigned bits,
     return rc < 0 ? as_outfile_end(it, rc, err) : 0;
 }
 
-/* Reports what a network file system says at close(2) only. Returns 0 or errno. */
+/* Finds write errors that a network file system reports only at close(2). Returns 0 or errno. */
 static int flush_to_server(int fd)
 {
     const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -247,7 +247,7 @@ static int rename_beside(const struct as_outfile *it)
     return rc == 0 ? 0 : errno;
 }
 
-/* Renames the temporary file. Returns 0 or errno. */
+/* Renames the temporary file to its final name. Returns 0 or errno. */
 static int rename_into_place(struct as_outfile *it)
 {
     int number = flush_to_server(it->fd);

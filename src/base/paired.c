@@ -2,7 +2,7 @@
 /*
  * Differences of two commands that ran alternately. Each run is compared with the other command's
  * runs before and after it, interpolated to its own position. A linear drift cancels out, a slow
- * one nearly so. The contrasts overlap, so their variance and its degrees of freedom are those of a
+ * one nearly so. The contrasts overlap. So their variance and its degrees of freedom are those of a
  * quadratic form (Satterthwaite's approximation, doc/internals/compare.md).
  */
 #include <math.h>
@@ -11,18 +11,19 @@
 #include "base/error.h"
 #include "base/paired.h"
 
-/* Up to so many contrasts their degrees of freedom are counted out. */
+/* Max number of contrasts for the exact degrees of freedom; the cost is quadratic. */
 #define COUNTED_MOST 400
 
-/* Degrees of freedom in a contrast of consecutive runs. */
+/* Estimated degrees of freedom per contrast for longer series. */
 #define FREEDOM_OF_EACH 0.5
 
 struct contrast {
-    uint32_t at[3]; /* before, itself, after */
+    uint32_t at[3]; /* run before, the run itself, run after */
     double weight[3];
 };
 
-/* The nearest run of the other command before (step -1) or after (1) one; n where there is none. */
+/* Returns the nearest run of the other command before (step -1) or after (step 1) run `i`; n if
+ * there is none. */
 static size_t nearest_other(const struct as_turn *turn, size_t n, size_t i, int step)
 {
     for (size_t k = i; step > 0 ? ++k < n : k-- > 0;)
@@ -64,7 +65,7 @@ static double contrast_product(const struct contrast *a, const struct contrast *
     return sum;
 }
 
-/* Computes the weight of each run in the mean contrast; returns the sum of their squares. */
+/* Computes the weight of each run in the mean contrast. Returns the sum of the squared weights. */
 static double mean_weights(const struct contrast *contrast, size_t n, double *weight, size_t turn_n)
 {
     double squares = 0;
@@ -86,7 +87,8 @@ static double product_with_mean(const struct contrast *it, const double *weight)
     return sum;
 }
 
-/* Sum of the squares of the covariances of contrasts less their mean, for runs of variance 1. */
+/* Returns the sum of the squared covariances of the contrasts minus their mean, for runs of
+ * variance 1. */
 static double squared_trace(const struct contrast *contrast, size_t n, const double *weight,
                             double squares)
 {
@@ -101,7 +103,7 @@ static double squared_trace(const struct contrast *contrast, size_t n, const dou
     return sum;
 }
 
-/* Variance of the mean contrast, and the degrees of freedom of that. */
+/* Computes the variance of the mean contrast and the degrees of freedom of this variance. */
 static void find_variance(const struct contrast *contrast, size_t n, const struct as_turn *turn,
                           size_t turn_n, double *weight, struct as_paired *out)
 {
@@ -161,10 +163,10 @@ void as_paired_interval(const struct as_paired *it, double alpha, struct as_inte
 /* ---- Looks --------------------------------------------------------------------------------- */
 
 #define LOOK_FIRST 4
-/* Share of the allowed error for looks before the last one. */
+/* Share of the allowed error for tests before the last one. */
 #define LOOK_EARLY 0.3
 
-/* 4, 6, 9, 13, 19, 28, ...: half as much again each time. */
+/* The numbers of pairs grow by half each time: 4, 6, 9, 13, 19, 28, ... */
 unsigned as_look_number(size_t n, bool *is_look)
 {
     unsigned number = 0;
@@ -182,7 +184,8 @@ double as_look_alpha(double alpha, unsigned number)
     return alpha / ((double)number * (number + 1));
 }
 
-/* Looks 1, 2, ... spend 1/2, 1/6, ... of what may be spent early, and the last all that is left. */
+/* Tests 1, 2, ... spend 1/2, 1/6, ... of LOOK_EARLY * `alpha`. The last test gets the rest of
+ * `alpha`. */
 double as_look_alpha_of(double alpha, size_t n, size_t planned_n)
 {
     bool is_look;

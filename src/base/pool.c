@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The thread pool. Pieces are taken in ascending order from one atomic counter. If a piece fails,
- * all lower ones have been taken and will finish. So the lowest failure does not depend on the
- * number of threads.
+ * The thread pool. Threads take pieces in ascending order from one atomic counter. If a piece
+ * fails, all lower pieces have been taken and will finish. So the lowest failure does not depend on
+ * the number of threads.
  */
 #include "base/pool.h"
 
@@ -19,19 +19,19 @@
 #include "base/error.h"
 #include "base/log.h"
 
-/* Pieces a thread gets when the grain is ours to choose: enough to level unequal work. */
+/* Pieces per thread if the pool chooses the grain: enough to balance unequal work. */
 #define PIECES_PER_JOB 8
 
-/* One parallel for. */
+/* One as_pool_for. */
 struct task {
     as_pool_fn *fn;
     void *ctx;
     size_t n, grain, piece_n;
-    atomic_size_t next;   /* piece to hand out */
-    atomic_size_t failed; /* lowest failing piece, piece_n = none; written under `lock` */
-    int code;             /* of piece `failed`, guarded by the pool's lock */
+    atomic_size_t next;   /* next piece to hand out */
+    atomic_size_t failed; /* lowest failing piece, piece_n: none; written under `lock` */
+    int code;             /* error code of piece `failed`, protected by the lock of the pool */
     struct assay_error *err;
-    _Atomic int64_t longest_ns; /* of its threads' */
+    _Atomic int64_t longest_ns; /* longest time of one thread */
 };
 
 struct worker {
@@ -41,18 +41,18 @@ struct worker {
 };
 
 struct as_pool {
-    pthread_mutex_t turn; /* held through one as_pool_for */
-    pthread_mutex_t lock; /* guards what follows, and the failure of a task */
+    pthread_mutex_t turn; /* held during one as_pool_for */
+    pthread_mutex_t lock; /* protects the members below and the failure of a task */
     pthread_cond_t work, idle;
     struct task *task;   /* NULL between tasks */
-    uint64_t task_count; /* tells a worker that a task is new to it */
-    unsigned busy;       /* workers that have not finished the present task */
+    uint64_t task_count; /* tells a worker that a task is new */
+    unsigned busy;       /* workers that have not finished the current task */
     bool ending;
     unsigned jobs; /* constant while threads work */
     struct worker workers[];
 };
 
-/* The pool of the current piece, and the number of this thread. */
+/* The pool of the piece that this thread runs, and the number of this thread. */
 static _Thread_local const struct as_pool *inside;
 static _Thread_local unsigned inside_as;
 
@@ -61,12 +61,12 @@ unsigned as_pool_processors(void)
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
         return (unsigned)CPU_COUNT(&set);
-    /* More CPUs than the set holds: 1,024. */
+    /* The host has more CPUs than the set can hold (1,024). */
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (unsigned)online : 1;
 }
 
-/* Sums over all pools; no order is needed, as they are read between tasks. */
+/* Sums over all pools. No memory order is needed, because they are read between tasks. */
 static _Atomic int64_t shared_ns, longest_ns;
 
 static void add_times(struct task *task, int64_t took_ns)
@@ -137,12 +137,12 @@ static void *worker_main(void *arg)
     return NULL;
 }
 
-/* Starts up to `jobs` - 1 threads that take no signals: those are the main thread's business. */
+/* Starts up to `jobs` - 1 threads with blocked signals: the main thread handles signals. */
 static void start_threads(struct as_pool *pool, unsigned jobs)
 {
     sigset_t all, before;
     sigfillset(&all);
-    sigdelset(&all, SIGBUS); /* base/filemap.h repairs it in the thread that it happens in */
+    sigdelset(&all, SIGBUS); /* the handler of base/filemap.h must run in the faulting thread */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     for (unsigned i = 1; i < jobs; i++) {
         struct worker *worker = &pool->workers[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The progress line. Threads only add to a counter and look at the clock; whoever finds a drawing
- * due takes the lock without waiting for it, so work never waits for the terminal.
+ * The progress line. Threads only add to a counter and read the clock. A thread that finds a
+ * drawing due tries the lock without waiting, so work never waits for the terminal.
  */
 #include "base/progress.h"
 
@@ -11,9 +11,9 @@
 #include "base/clock.h"
 #include "base/term.h"
 
-/* Before it nothing is drawn: short commands stay silent. */
+/* Delay before the first drawing: short commands show no line. */
 #define FIRST_NS    ((uint64_t)300 * 1000 * 1000)
-#define LEFT_NS     ((int64_t)1000 * 1000 * 1000) /* before it no pace is known */
+#define LEFT_NS     ((int64_t)1000 * 1000 * 1000) /* no remaining time is shown before */
 #define INTERVAL_NS ((uint64_t)100 * 1000 * 1000)
 
 void as_progress_begin(struct as_progress *progress, int fd, const char *label, uint64_t total)
@@ -34,7 +34,7 @@ static void write_terminal(int fd, const char *p, size_t n)
     (void)ignored;
 }
 
-/* ", 7 s left" by the pace so far, once that says anything. */
+/* Writes ", 7 s left" to `out` from the pace so far, if the pace is known. */
 static void remaining(const struct as_progress *progress, double part, char *out, size_t size_b)
 {
     const int64_t spent_ns = (int64_t)((uint64_t)as_monotonic_ns() - progress->begin_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Progress line for waits: "label  37 %, 12 s left". Only on a terminal and after a moment. Redrawn
- * at most ten times per second and erased at the end, so it never stays in any output.
+ * Progress line for long operations: "label  37 %, 12 s left". It appears only on a terminal and
+ * after a moment. It is redrawn at most ten times per second and erased at the end.
  */
 #ifndef AS_BASE_PROGRESS_H
 #define AS_BASE_PROGRESS_H
@@ -12,13 +12,13 @@
 #include <stdint.h>
 
 struct as_progress {
-    int fd;            /* -1 = shows nothing */
+    int fd;            /* -1: nothing is drawn */
     const char *label; /* borrowed */
-    uint64_t total;    /* 0 = unknown: shows the count */
+    uint64_t total;    /* 0: unknown, the count is shown */
     uint64_t interval_ns, begin_ns;
     _Atomic uint64_t done;
-    _Atomic uint64_t due_ns; /* clock time of the next drawing */
-    pthread_mutex_t lock;    /* held while drawing; guards `shown` */
+    _Atomic uint64_t due_ns; /* monotonic time of the next drawing */
+    pthread_mutex_t lock;    /* held while drawing; protects `shown` */
     bool shown;
 };
 
@@ -28,7 +28,7 @@ struct as_progress {
  */
 void as_progress_begin(struct as_progress *progress, int fd, const char *label, uint64_t total);
 
-/* Adds finished steps, from any thread. */
+/* Adds finished steps. Thread-safe. */
 void as_progress_add(struct as_progress *progress, uint64_t steps);
 
 /* Erases the line. Call it before writing anything else to the terminal. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The wire format of protocol buffers (protobuf.dev/programming-guides/encoding), as much as the
- * messages of pprof and Perfetto use: fields of numbers, packed numbers, texts and messages. A
- * number that is 0 is not written, which means 0.
+ * Writes the wire format of protocol buffers (protobuf.dev/programming-guides/encoding), as far as
+ * pprof and Perfetto need it: numbers, packed numbers, texts and messages. The number 0 is not
+ * written, because a missing field means 0.
  */
 #ifndef AS_BASE_PROTO_H
 #define AS_BASE_PROTO_H
@@ -30,7 +30,7 @@ static inline void as_proto_number(struct as_str *out, unsigned field, uint64_t 
     as_proto_varint(out, v);
 }
 
-/* A text, a message or packed numbers. */
+/* Writes a text, a message or packed numbers. */
 static inline void as_proto_bytes(struct as_str *out, unsigned field, const char *p, size_t n)
 {
     as_proto_varint(out, (uint64_t)field << 3 | 2);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rank-sum test turned round; see ranks.h. Its distribution is counted out as the coefficients
- * of a Gaussian binomial (H. B. Mann, D. R. Whitney, Ann. Math. Stat. 18 (1947) 50); above what
- * doubles count exactly it is taken as normal.
+ * The rank-sum test inverted for an interval; see ranks.h. Its distribution is computed exactly as
+ * the coefficients of a Gaussian binomial (H. B. Mann, D. R. Whitney, Ann. Math. Stat. 18 (1947)
+ * 50). The normal distribution replaces it for samples beyond COUNTED_OUT_MOST.
  */
 #include "base/ranks.h"
 
@@ -11,10 +11,11 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 
-/* C(57, 28) < 2^53. */
+/* Max a_n + b_n for the exact distribution: C(57, 28) < 2^53. */
 #define COUNTED_OUT_MOST 57
 
-/* Orders with u inversions for each u up to a_n * b_n; `all` of them. */
+/* Returns the number of orders with u inversions for each u up to a_n * b_n. `*all` is their
+ * sum. */
 static double *count_inversions(size_t a_n, size_t b_n, double *all)
 {
     const size_t n = a_n * b_n + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LEB128 numbers: the only reads of the cursor that loop. */
+/* LEB128 numbers: the only reads of the cursor with a loop. */
 #include "base/read.h"
 
 uint64_t as_read_uleb_slow(struct as_read *r)
@@ -10,7 +10,8 @@ uint64_t as_read_uleb_slow(struct as_read *r)
         if (!p)
             return 0;
         uint64_t bits = *p & 0x7f;
-        /* At 63 one bit still fits; after it (the shift stays above 63) only padding may come. */
+        /* At shift 63 only one bit fits. Behind it only padding may follow; the shift stays above
+         * 63. */
         if (shift > 63 ? bits != 0 : shift == 63 && bits > 1) {
             as_read_fail(r);
             return 0;
@@ -43,7 +44,7 @@ int64_t as_read_sleb(struct as_read *r)
             }
             continue;
         }
-        /* From bit 63 on every bit must repeat the sign: 63 is the sign itself. */
+        /* From bit 63 on every bit must repeat the sign. Bit 63 is the sign itself. */
         if (shift == 63)
             v |= bits << 63;
         if (bits != ((int64_t)v < 0 ? 0x7f : 0)) {

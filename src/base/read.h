@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bounds-checked cursor over foreign little-endian bytes. It never reads outside its range: the
- * first read that would sets `bad`, moves to the end, and that and every later read gives zero.
- * So a parser reads a whole record and asks `bad` once. LEB128 as in DWARF 5 section 7.6.
+ * Bounds-checked cursor over foreign little-endian bytes. The cursor never reads outside its range.
+ * The first read beyond the range sets `bad` and moves to the end; this and every later read
+ * returns zero. So a parser reads a complete record and checks `bad` once. LEB128 as in DWARF 5
+ * section 7.6.
  */
 #ifndef AS_BASE_READ_H
 #define AS_BASE_READ_H
@@ -15,7 +16,7 @@
 #include "base/str.h"
 
 struct as_read {
-    const uint8_t *begin; /* of the range, for offsets */
+    const uint8_t *begin; /* start of the range, for offsets */
     const uint8_t *at;
     const uint8_t *end;
     bool bad;
@@ -37,14 +38,14 @@ static inline size_t as_read_offset(const struct as_read *r)
     return (size_t)(r->at - r->begin);
 }
 
-/* Gives up: for values that cannot be, found by the caller. */
+/* Marks the cursor as bad, for invalid values that the caller found. */
 static inline void as_read_fail(struct as_read *r)
 {
     r->bad = true;
     r->at = r->end;
 }
 
-/* Borrows the next `n` bytes; NULL (and bad) when there are fewer. */
+/* Returns the next `n` bytes, borrowed; NULL (and bad) if fewer are left. */
 static inline const uint8_t *as_read_bytes(struct as_read *r, uint64_t n)
 {
     if (n > as_read_left(r)) {
@@ -61,7 +62,8 @@ static inline void as_read_skip(struct as_read *r, uint64_t n)
     (void)as_read_bytes(r, n);
 }
 
-/* Moves to `offset` from the beginning; bad when outside (the end itself is inside). */
+/* Moves to `offset` from the beginning. Sets `bad` if `offset` is beyond the end; the end itself is
+ * valid. */
 static inline void as_read_seek(struct as_read *r, uint64_t offset)
 {
     if (r->bad)
@@ -74,7 +76,8 @@ static inline void as_read_seek(struct as_read *r, uint64_t offset)
         r->at = r->begin;
 }
 
-/* A cursor over the next `n` bytes, which this one passes; bad itself when there are fewer. */
+/* Returns a cursor over the next `n` bytes and moves behind them. The result is bad if fewer are
+ * left. */
 static inline struct as_read as_read_sub(struct as_read *r, uint64_t n)
 {
     const uint8_t *p = as_read_bytes(r, n);
@@ -92,7 +95,7 @@ static inline struct as_read as_read_sub(struct as_read *r, uint64_t n)
             memcpy(&v, p, sizeof v);                                                               \
         return v;                                                                                  \
     }
-/* The host is x86-64, little-endian as the files are. */
+/* Both the host (x86-64) and the files are little-endian. */
 AS_READ_FIXED(as_read_u8, uint8_t)
 AS_READ_FIXED(as_read_u16, uint16_t)
 AS_READ_FIXED(as_read_u32, uint32_t)
@@ -103,7 +106,7 @@ AS_READ_FIXED(as_read_i32, int32_t)
 AS_READ_FIXED(as_read_i64, int64_t)
 #undef AS_READ_FIXED
 
-/* An unsigned number of `size_b` bytes, 1 to 8. */
+/* Reads an unsigned number of `size_b` (1 to 8) bytes. */
 static inline uint64_t as_read_uint(struct as_read *r, unsigned size_b)
 {
     uint64_t v = 0;
@@ -113,7 +116,7 @@ static inline uint64_t as_read_uint(struct as_read *r, unsigned size_b)
     }
     const size_t left = as_read_left(r);
     const uint8_t *p = as_read_bytes(r, size_b);
-    if (p && left >= sizeof v) { /* one load: far cheaper than copying a few bytes */
+    if (p && left >= sizeof v) { /* one load is much faster than a copy of a few bytes */
         memcpy(&v, p, sizeof v);
         return size_b < sizeof v ? v & (((uint64_t)1 << 8 * size_b) - 1) : v;
     }
@@ -123,21 +126,22 @@ static inline uint64_t as_read_uint(struct as_read *r, unsigned size_b)
 }
 
 /*
- * Reads LEB128. Two rules for every format: padding of any length is read (linkers relax with it).
- * A value beyond 64 bits is bad, because nothing wrote the truncated number.
+ * Reads LEB128. Padding of any length is accepted, because linkers relax with it. A value beyond 64
+ * bits is bad.
  */
 uint64_t as_read_uleb_slow(struct as_read *r);
 int64_t as_read_sleb(struct as_read *r);
 
 static inline uint64_t as_read_uleb(struct as_read *r)
 {
-    /* Nine of ten in real DWARF are one byte. */
+    /* In real DWARF nine of ten numbers have one byte. */
     if (!r->bad && r->at < r->end && *r->at < 0x80)
         return *r->at++;
     return as_read_uleb_slow(r);
 }
 
-/* Borrows a zero-terminated string and passes its zero; "" (and bad) when no zero is left. */
+/* Returns the next zero-terminated string, borrowed, and moves behind its zero. Returns "" (and
+ * bad) if no zero is left. */
 static inline struct as_view as_read_string(struct as_read *r)
 {
     size_t left = as_read_left(r);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one binary search: where in an ordered array something changes from true to false.
+ * Binary search: finds the position in an ordered array at which a condition turns false.
  */
 #ifndef AS_BASE_SEARCH_H
 #define AS_BASE_SEARCH_H
 
-/* The halving of both: `as_low` and `as_high` close in on the place. */
+/* The bisection of both macros: `as_low` and `as_high` converge to the position. */
 #define AS_SEARCH_BETWEEN(i, before)                                                               \
     while (as_low < as_high) {                                                                     \
         const __typeof__(as_low) i = as_low + (as_high - as_low) / 2;                              \
@@ -28,21 +28,21 @@
     })
 
 /*
- * The same, near an earlier position: the steps away from `from` double until the result lies
- * between two of them. Ascending searches need a few steps each.
+ * As as_first_not, but starts near the earlier position `from`. The distance from `from` doubles
+ * until the result lies between two steps. Ascending searches need only a few steps each.
  */
 #define as_first_not_near(i, n, from, before)                                                      \
     ({                                                                                             \
         const __typeof__((n) + 0) as_n = (n);                                                      \
         __typeof__((n) + 0) as_low = (from) < as_n ? (from) : as_n, as_high = as_low, as_step;     \
-        for (as_step = 1; as_high < as_n; as_step *= 2) { /* upwards, while before */              \
+        for (as_step = 1; as_high < as_n; as_step *= 2) { /* upwards while `before` is true */     \
             const __typeof__((n) + 0) i = as_high;                                                 \
             if (!(before))                                                                         \
                 break;                                                                             \
             as_low = as_high + 1;                                                                  \
             as_high = as_n - as_high > as_step ? as_high + as_step : as_n;                         \
         }                                                                                          \
-        for (as_step = 1; as_low > 0; as_step *= 2) { /* downwards, while not */                   \
+        for (as_step = 1; as_low > 0; as_step *= 2) { /* downwards while `before` is false */      \
             const __typeof__((n) + 0) i = as_low - 1;                                              \
             if (before)                                                                            \
                 break;                                                                             \

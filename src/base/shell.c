@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Quoting by the rules of POSIX, 2.2: nothing in single quotes is special but the quote. */
+/* Quotes by the rules of POSIX, 2.2: inside single quotes only the quote is special. */
 #include "base/shell.h"
 
 #include <string.h>
@@ -33,8 +33,8 @@ static int no_words(const char *text, const char *why, struct assay_error *err)
                         why);
 }
 
-/* Reads a quoted text; `*at` is after the first quote, and moves after the last one. Returns
- * false if that is missing. */
+/* Parses a quoted text. `*at` is after the first quote and moves after the last one. Returns false
+ * if the last quote is missing. */
 static bool parse_quoted(struct as_str *words, const char **at, char quote)
 {
     const char *c = *at;
@@ -48,7 +48,7 @@ static bool parse_quoted(struct as_str *words, const char **at, char quote)
     return *c != 0;
 }
 
-/* A word up to the blank behind it. */
+/* Parses one word and moves `*at` to the blank behind it. */
 static int parse_shell_word(struct as_str *words, const char **at, const char *text,
                             struct assay_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words as a POSIX shell reads them. */
+/* Quotes and splits words by the rules of a POSIX shell. */
 #ifndef AS_BASE_SHELL_H
 #define AS_BASE_SHELL_H
 
@@ -7,13 +7,14 @@
 
 #include "base/str.h"
 
-/* Appends `word` so that a shell reads the same again: in quotes where it must be. */
+/* Appends `word` so that a shell reads the same word; adds quotes where they are needed. */
 void as_shell_word(struct as_str *out, const char *word);
 
 /*
- * Splits `text` into words as a shell does, each zero-terminated. Quotes and backslashes are
- * understood, without expansion. Returns their number, or a negative code. USAGE: it needs a shell
- * (an open quote, or one of ;|&<>()`$*?[ or a line end that is not quoted). NOMEM.
+ * Splits `text` into words as a shell does. Quotes and backslashes are interpreted; nothing is
+ * expanded. Appends each word with a terminating zero. Returns the number of words, or a negative
+ * code: USAGE if the text needs a shell (an open quote, or one of ;|&<>()`$*?[ or a newline without
+ * quotes), NOMEM.
  */
 int as_shell_split(const char *text, struct as_str *words, struct assay_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list of forms, each made of the one before; the first that fits is taken. */
+/* A list of forms; each form is made from the one before. The first form that fits is used. */
 #include "base/short_name.h"
 
 #include <ctype.h>
@@ -20,7 +20,7 @@ static bool ends_in_operator(const char *name, const char *at)
     return from >= name && strncmp(from, OPERATOR, strlen(OPERATOR)) == 0;
 }
 
-/* Returns the closing bracket of the one at `open`, or NULL. "->" and "operator<" are not
+/* Returns the closing bracket for the bracket at `open`, or NULL. "->" and "operator<" are not
  * brackets. */
 static const char *closing(const char *name, const char *open)
 {
@@ -47,7 +47,7 @@ static const char *closing(const char *name, const char *open)
     return NULL;
 }
 
-/* ---- What stands at the top level ---------------------------------------------------------- */
+/* ---- Positions outside brackets -------------------------------------------------------------- */
 
 static bool starts_operator(const char *name, const char *p)
 {
@@ -63,7 +63,7 @@ static const char *behind_operator(const char *p)
     return p + strspn(p, "<>=!+-*/%^&|~,[]");
 }
 
-/* The next place that is not inside a bracket or the sign of an operator. */
+/* Returns the next position outside brackets and operator signs. */
 static const char *next_place(const char *name, const char *p)
 {
     const char *end = NULL;
@@ -75,7 +75,7 @@ static const char *next_place(const char *name, const char *p)
     return end ? end + 1 : p + 1;
 }
 
-/* The last list of parameters, or NULL. "(anonymous namespace)" is none. */
+/* Returns the last parameter list, or NULL. "(anonymous namespace)" is not a parameter list. */
 static const char *parameters(const char *name)
 {
     const char *found = NULL;
@@ -86,7 +86,7 @@ static const char *parameters(const char *name)
     return found;
 }
 
-/* Returns the start of the name that ends at `end`, after its result type. */
+/* Returns the start of the name that ends at `end`, behind its result type. */
 static const char *behind_result(const char *name, const char *end)
 {
     const char *from = name;
@@ -97,7 +97,7 @@ static const char *behind_result(const char *name, const char *end)
     return from;
 }
 
-/* Behind the outermost scope, as long as a class is left before the function; else NULL. */
+/* Returns the position behind the outermost scope, or NULL if no class would be left. */
 static const char *behind_scope(const char *name)
 {
     const char *first = NULL;
@@ -126,7 +126,8 @@ static bool opens(const char *name, const char *p, char bracket)
     return p[1] != ')' && p[1] != '>' && p[1] != '=';
 }
 
-/* `in` replaces the brackets and what stands in them; the other kind's brackets stay whole. */
+/* Appends `name`. The text `in` replaces each bracket of kind `bracket` with its content. Brackets
+ * of the other kind stay complete. */
 static void without(struct as_str *to, const char *name, char bracket, const char *in)
 {
     for (const char *p = name; *p; p++) {
@@ -150,7 +151,8 @@ static void without_templates(struct as_str *to, const char *name)
     without(to, name, '<', "<...>");
 }
 
-/* Neither the type of the result nor what follows the parameters ("const", "[clone ...]"). */
+/* Appends `name` without the result type and without the text behind the parameters ("const",
+ * "[clone ...]"). */
 static void without_result(struct as_str *to, const char *name)
 {
     const char *list = parameters(name), *note = strstr(name, " [");
@@ -182,7 +184,7 @@ static void without_angles(struct as_str *to, const char *name)
 
 typedef void form_fn(struct as_str *to, const char *name);
 
-/* Makes `name` its next form; whether that is another, and no longer. */
+/* Changes `name` to its next form. Returns true if this form is shorter. */
 static bool shorten_name(struct as_str *name, form_fn *form)
 {
     struct as_str next = {0};
@@ -199,11 +201,11 @@ static bool shorten_name(struct as_str *name, form_fn *form)
     return another;
 }
 
-/* Behind the name of a function that is inlined; it stays. */
+/* Marks behind the name of an inlined function; they stay. */
 #define INLINED " (inlined"
 #define INTO    " (inlined into "
 
-/* Appends the mark behind a name: the function in it gets half of `most` bytes. */
+/* Appends the mark behind a name. The function in the mark gets half of `most` bytes. */
 static void append_mark(struct as_str *to, const char *mark, size_t most)
 {
     const size_t n = strlen(mark);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Radix sort of keys: bytes in which all keys agree cost nothing but the look. Measurements are
- * few: the library sorts those.
+ * Radix sort of keys. A byte that is equal in all keys costs only the count. Measurements are few,
+ * so qsort(3) sorts them.
  */
 #include "base/sort.h"
 
@@ -12,7 +12,7 @@
 
 #include "base/alloc.h"
 
-/* Fewer are put in order one by one. */
+/* Shorter lists are sorted by insertion. */
 #define FEW 48
 
 static void sort_few(struct as_sort_key *keys, size_t n)
@@ -31,7 +31,7 @@ static unsigned byte_of(const struct as_sort_key *key, unsigned byte)
     return key->key >> 8 * byte & 0xff;
 }
 
-/* From `from` to `to` by one byte; `count` says how many there are of each value. */
+/* Sorts `from` into `to` by one byte. `count` is the number of keys for each value of the byte. */
 static void sort_byte(const struct as_sort_key *from, struct as_sort_key *to, size_t n,
                       unsigned byte, const size_t *count)
 {

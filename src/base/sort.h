@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sorting of many numbers, each with what it belongs to: a radix sort from the lowest byte up, in a
- * fifth of the time that qsort takes for a million. And of a few measurements.
+ * Sorts many numbers with their payloads by a radix sort from the lowest byte up. For a million
+ * numbers it needs a fifth of the time of qsort. Also sorts short lists of measurements.
  */
 #ifndef AS_BASE_SORT_H
 #define AS_BASE_SORT_H
@@ -11,13 +11,14 @@
 
 struct as_sort_key {
     uint64_t key;
-    uint32_t at; /* the caller's */
+    uint32_t at; /* payload of the caller */
 };
 
-/* Ascending by `key`; what is equal keeps its order. 0 or NOMEM (order unchanged). */
+/* Sorts by ascending `key`; equal keys keep their order. Returns 0, or NOMEM with the order
+ * unchanged. */
 int as_sort_keys(struct as_sort_key *keys, size_t n);
 
-/* Ascending; none of them is not-a-number. */
+/* Sorts ascending. No value may be not-a-number. */
 void as_sort_doubles(double *value, size_t n);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Intervals, moments and quantiles. Quantiles invert the distribution function by bisection and
- * so are as exact as it is; none is asked for more than once an object. The t distribution is the
- * incomplete beta function (Abramowitz and Stegun 26.7.1, 26.5.8, by the method of Lentz).
+ * Intervals, moments and quantiles. Quantiles invert the distribution function by bisection, so
+ * they are as exact as this function. Each is needed at most once per object. The t distribution is
+ * the incomplete beta function (Abramowitz and Stegun 26.7.1, 26.5.8, by the method of Lentz).
  */
 #include "base/stat.h"
 
@@ -44,7 +44,7 @@ static double beta_fraction(double x, double a, double b)
     return f;
 }
 
-/* lgamma without its global sign. */
+/* lgamma(3) without the global variable `signgam`. */
 static double log_gamma(double x)
 {
     int sign;
@@ -52,7 +52,8 @@ static double log_gamma(double x)
     return lgamma_r(x, &sign);
 }
 
-/* Regularised incomplete beta function; `y` is 1 - x, given apart because it may be tiny. */
+/* Returns the regularised incomplete beta function. `y` is 1 - x, passed separately because it may
+ * be tiny. */
 static double beta(double x, double y, double a, double b)
 {
     double front;
@@ -76,7 +77,7 @@ double as_stat_student_cdf(double x, double freedom)
     return x < 0 ? tail : 1 - tail;
 }
 
-/* x with cdf(x) = p for p in the lower half, where a small p keeps its digits. */
+/* Returns x with cdf(x) = p for p <= 1/2. A small p keeps its digits in this half. */
 static double lower_quantile(double (*cdf)(double, double), double p, double freedom)
 {
     double low = -1, high = 0;
@@ -122,7 +123,7 @@ double as_stat_student_quantile(double p, double freedom)
 
 /* ---- Intervals --------------------------------------------------------------------------- */
 
-/* The normal quantile of a two-sided level; that of nearly every call is kept ready. */
+/* Returns the normal quantile of a two-sided level. The most common value is a constant. */
 static double normal_of_level(double level)
 {
     if (level == 0.95)
@@ -140,7 +141,7 @@ struct as_interval as_stat_wilson(double share, double n, double level)
     divisor = 1 + z * z / n;
     middle = (share + z * z / (2 * n)) / divisor;
     half = z / divisor * sqrt(share * (1 - share) / n + z * z / (4 * n * n));
-    /* Rounding must not push the ends past what was seen. */
+    /* Rounding must not move the ends beyond the observed share. */
     return (struct as_interval){
         share <= 0 ? 0 : fmin(fmax(middle - half, 0), share),
         share >= 1 ? 1 : fmax(fmin(middle + half, 1), share),

@@ -65,7 +65,8 @@ size_t as_hex_get(const char *text, void *bytes, size_t most)
 
     for (; n < most; n++) {
         const int high = hex_digit(text[2 * n]);
-        const int low = high < 0 ? -1 : hex_digit(text[2 * n + 1]); /* the text may end before */
+        /* The text may end before this digit. */
+        const int low = high < 0 ? -1 : hex_digit(text[2 * n + 1]);
         if (low < 0)
             break;
         to[n] = (unsigned char)(high << 4 | low);
@@ -105,7 +106,7 @@ bool as_view_split(struct as_view *rest, char separator, struct as_view *part)
     return true;
 }
 
-/* Room for `more` bytes and the terminating zero. */
+/* Ensures capacity for `more` bytes and the terminating zero. Returns false without memory. */
 static bool reserve(struct as_str *s, size_t more)
 {
     size_t want;

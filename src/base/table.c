@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table printer. Cells are cleaned and measured when added, column widths settled when
- * printing: the widest column that may shrink gives way first, so narrow ones stay whole.
+ * The table printer. Cells are cleaned and measured when they are added; column widths are computed
+ * for printing. The widest shrinkable column shrinks first, so narrow columns stay complete.
  */
 #include "base/table.h"
 
@@ -14,7 +14,7 @@
 #include "base/utf8.h"
 
 #define GAP      2 /* blanks between columns */
-#define LEAST    8 /* columns a shrinkable column keeps unless it says otherwise */
+#define LEAST    8 /* default min width of a shrinkable column */
 #define ELLIPSIS "\xe2\x80\xa6"
 
 void as_table_init(struct as_table *table, const struct as_column *columns, size_t n)
@@ -85,7 +85,8 @@ static size_t least_width(const struct as_column *column)
     return column->least ? column->least : LEAST;
 }
 
-/* Columns of a line of all that is not hidden; `is_min`: shortened as far as it goes. */
+/* Returns the width of a line of the columns that are not hidden. `is_min`: every column has its
+ * min width. */
 static size_t total_width(const struct as_table *table, const size_t *widths, bool is_min)
 {
     size_t total = table->indent, shown = 0;
@@ -100,7 +101,7 @@ static size_t total_width(const struct as_table *table, const size_t *widths, bo
     return total;
 }
 
-/* Takes columns of terminal off the widest shrinkable table columns until all fit `width`. */
+/* Shrinks the widest shrinkable table columns until the line fits `width`. */
 static void fit(const struct as_table *table, size_t *widths, size_t width)
 {
     size_t total = total_width(table, widths, false);
@@ -133,7 +134,8 @@ static void fit(const struct as_table *table, size_t *widths, size_t width)
     }
 }
 
-/* Bytes of `s` that fill at most `columns`, from its front or (`back`) its end; sets the width. */
+/* Returns the bytes at the front (or, with `back`, at the end) of `s` that fill at most `columns`.
+ * Sets `width` to their columns. */
 static size_t prefix_bytes(struct as_view s, size_t columns, size_t *width)
 {
     size_t i = 0;
@@ -166,15 +168,15 @@ static struct as_view cut_front(struct as_view s, size_t width, size_t columns, 
 struct place {
     const struct as_column *column;
     size_t width; /* of the column */
-    bool last;    /* of the line: nothing to pad after it */
+    bool last;    /* last cell of the line: no padding behind it */
     enum as_style style;
     bool ascii;
 };
 
-/* The kept parts of a text that is too wide: before and after the ellipsis. */
+/* The parts of a text before and after the ellipsis. */
 struct cut {
     struct as_view before, after;
-    size_t width; /* of both and the ellipsis */
+    size_t width; /* of both parts and the ellipsis */
 };
 
 static struct cut cut_text(struct as_view s, size_t width, size_t columns, enum as_shrink shrink)
@@ -213,7 +215,7 @@ static void print_whole(struct as_out *out, const struct place *at, struct as_vi
         as_out_fill(out, ' ', pad);
 }
 
-/* A cell by its column's own way of telling it short. */
+/* Prints a cell shortened by the `shorten` function of its column. */
 static void print_short(struct as_out *out, const struct place *at, struct as_view s)
 {
     struct as_str text = {0}, told = {0};
@@ -236,7 +238,7 @@ static void print_cell(struct as_out *out, const struct place *at, struct as_vie
         print_whole(out, at, s, width);
 }
 
-/* The last cell of a line that shows something; later ones leave no trailing blanks. */
+/* Prints one line up to its last visible cell, without trailing blanks. */
 static void print_line(const struct as_table *table, struct as_out *out, const size_t *widths,
                        const struct as_table_cell *cells, bool color)
 {
@@ -265,7 +267,7 @@ static void print_line(const struct as_table *table, struct as_out *out, const s
     as_out_c(out, '\n');
 }
 
-/* Those under the row that ends with so many cells; from the one at hand on. */
+/* Prints the notes that stand after `after_n` cells, from note `*next` on. */
 static void print_notes(const struct as_table *table, struct as_out *out, size_t *next,
                         size_t after_n)
 {
@@ -277,7 +279,7 @@ static void print_notes(const struct as_table *table, struct as_out *out, size_t
     }
 }
 
-/* Widths of the columns before any is shortened; whether there is a header. */
+/* Computes the column widths before shortening. Returns true if there is a header. */
 static bool measure_columns(const struct as_table *table, size_t *widths)
 {
     bool header = false;
@@ -300,7 +302,7 @@ void as_table_hide(const struct as_table *table, struct as_column *columns, size
     size_t *widths = as_calloc(table->column_n, sizeof *widths);
     if (!widths || !width) {
         as_free(widths);
-        return; /* printing says it */
+        return; /* as_table_print reports the failure */
     }
     (void)measure_columns(table, widths);
     for (size_t c = table->column_n; c-- && total_width(table, widths, true) > width;)

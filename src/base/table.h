@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Table printer for people: aligned columns under a header, made to fit a width by shortening the
- * columns that allow it. Widths are terminal columns of UTF-8 text. Cells may hold foreign bytes
- * (names out of a binary): control characters are made visible (clean.h). Holds all cells until it
- * prints. Running out of memory is kept and told by as_table_print.
+ * Prints tables for people: aligned columns under a header. Columns that allow it are shortened
+ * until the table fits a width. Widths are terminal columns of UTF-8 text. Cells may hold foreign
+ * bytes (names from a binary): control characters are made visible (clean.h). The table stores all
+ * cells until as_table_print, which also returns an earlier failed allocation.
  */
 #ifndef AS_BASE_TABLE_H
 #define AS_BASE_TABLE_H
@@ -29,28 +29,28 @@ enum as_shrink {
 };
 
 struct as_column {
-    const char *title; /* borrowed until the table is printed; all NULL = no header line */
+    const char *title; /* borrowed until the table is printed; no header line if all are NULL */
     enum as_align align;
     enum as_shrink shrink;
-    unsigned least;      /* columns it keeps when shortened; 0 = 8 */
-    enum as_style style; /* used only when colour is on */
-    bool optional;       /* may be hidden where the line is too long */
-    bool hidden;         /* its cells are not printed */
-    size_t wide;         /* columns it has at least, before shortening: to go on below a table */
-    /* Appends a cell that is too wide in `most` bytes if it can, before it is cut; or NULL. */
+    unsigned least;      /* min width when shortened; 0: 8 */
+    enum as_style style; /* used only with colour */
+    bool optional;       /* as_table_hide may hide it if lines are too long */
+    bool hidden;         /* cells are not printed */
+    size_t wide;         /* min width before shortening, to align with a table above */
+    /* Appends a shorter form of a cell that exceeds `most` bytes, before it is cut; NULL: none. */
     void (*shorten)(struct as_str *to, const char *text, size_t most);
 };
 
 struct as_table_cell {
-    size_t at, n;   /* bytes in the text */
+    size_t at, n;   /* position and bytes in `text` */
     uint32_t width; /* terminal columns */
-    uint8_t style;  /* enum as_style; PLAIN: that of its column */
+    uint8_t style;  /* enum as_style; PLAIN: the style of the column */
 };
 
 /* A line under a row. */
 struct as_table_note {
-    size_t at, n;   /* bytes in the table's text */
-    size_t after_n; /* cells before it */
+    size_t at, n;   /* position and bytes in `text` of the table */
+    size_t after_n; /* number of cells before the line */
 };
 
 struct as_table {
@@ -60,37 +60,37 @@ struct as_table {
     AS_VEC(struct as_table_cell) cells; /* row by row */
     AS_VEC(struct as_table_note) notes;
     bool failed;
-    size_t indent; /* blanks before each line, part of the width */
+    size_t indent; /* blanks before each line; they count towards the width */
     bool ascii;    /* the ellipsis is '~' */
 };
 
-/* `columns` (`n` >= 1) is borrowed until as_table_fini. */
+/* Begins a table. `columns` (`n` >= 1) is borrowed until as_table_fini. */
 void as_table_init(struct as_table *table, const struct as_column *columns, size_t n);
 void as_table_fini(struct as_table *table);
 
-/* The next cell; the last column's ends the row. NULL gives an empty cell. */
+/* Add the next cell. The cell of the last column ends the row. NULL gives an empty cell. */
 void as_table_string(struct as_table *table, const char *z);
 void as_table_view(struct as_table *table, struct as_view s);
 void as_table_u64(struct as_table *table, uint64_t v);
 void as_table_f(struct as_table *table, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Gives the cell that was added last a style of its own. */
+/* Sets the style of the cell that was added last. */
 void as_table_style(struct as_table *table, enum as_style style);
 
 /*
- * Adds a line under the last row, indented by two blanks, independent of the columns. A line wider
- * than the table is not cut: the caller wraps it.
+ * Adds a line under the last row, indented by two blanks and independent of the columns. A line
+ * that is wider than the table is not cut: the caller wraps it.
  */
 void as_table_note(struct as_table *table, const char *z);
 
-/* Hides optional columns, from the last on, until lines fit `width` with the others shortened. Sets
- * `hidden` in `columns`, which are those of the table. */
+/* Hides optional columns, the last one first, until lines fit `width` with the others shortened.
+ * Sets `hidden` in `columns`, which must be the columns of the table. */
 void as_table_hide(const struct as_table *table, struct as_column *columns, size_t width);
 
 /*
- * Prints header and rows, two blanks between columns, no blanks at line ends. `width` is the
- * columns to fit in, 0 = no limit (as_term_layout_width); `color` as as_color_use says. Lines are
- * wider only when no column can give more. Returns 0 or ASSAY_ERR_NOMEM; the sink keeps its own
- * errors. The last row must be complete.
+ * Prints the header and the rows, with two blanks between columns and no blanks at line ends.
+ * `width` is the max line width in columns (see as_term_layout_width); 0 means no limit. `color` is
+ * the result of as_color_use. Lines exceed `width` only if no column can shrink further. Returns 0
+ * or ASSAY_ERR_NOMEM; the sink keeps its own errors. The last row must be complete.
  */
 int as_table_print(const struct as_table *table, struct as_out *out, size_t width, bool color,
                    struct assay_error *err);

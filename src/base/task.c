@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * /proc/PID/stat and schedstat as facts; see task.h. By system calls: it is read often.
+ * Reads /proc/PID/stat and schedstat; see task.h. Uses system calls, because it runs often.
  */
 #include "base/task.h"
 
@@ -22,7 +22,7 @@ static uint64_t tick_ns(void)
     return hz > 0 ? 1000000000u / (uint64_t)hz : 10000000u;
 }
 
-/* "PID (NAME) STATE PPID ...": the name may hold anything, so its end is the last bracket. */
+/* "PID (NAME) STATE PPID ...": the name may contain brackets, so the last bracket ends it. */
 bool as_task_parse(const char *text, struct as_task *out)
 {
     const char *open = strchr(text, '('), *close = strrchr(text, ')');
@@ -53,7 +53,7 @@ bool as_task_read(uint32_t pid, struct as_task *out)
     return as_whole_text(path, text, sizeof text) > 0 && as_task_parse(text, out);
 }
 
-/* "RAN READY SLICES", in ns. */
+/* The file has "RAN READY SLICES" in ns. */
 int64_t as_task_ready_ns(const char *path)
 {
     char text[128], *end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Facts of the kernel about a process in /proc/PID/stat (proc(5)): state, parent, and running time;
- * and about a thread in schedstat (Documentation/scheduler/sched-stats.rst).
+ * Reads facts about a process from /proc/PID/stat (proc(5)): state, parent and running time. Reads
+ * facts about a thread from schedstat (Documentation/scheduler/sched-stats.rst).
  */
 #ifndef AS_BASE_TASK_H
 #define AS_BASE_TASK_H
@@ -12,21 +12,22 @@
 
 struct as_task {
     char name[32];
-    char state; /* 'Z' and 'X': ended */
+    char state; /* 'Z' and 'X': the process has ended */
     bool kernel;
     uint32_t parent, thread_n;
-    uint64_t start;  /* in ticks since boot: with the number it is one process for ever */
-    uint64_t cpu_ns; /* of all its threads, ended ones too; to a hundredth of a second */
-    int end;         /* as wait(2) has it, of one that ended; 0 also where it is hidden from us */
+    uint64_t start;  /* clock ticks since boot; unique together with the process number */
+    uint64_t cpu_ns; /* CPU time of all threads, also ended ones; resolution 10 ms */
+    int end;         /* status of an ended process as of wait(2); 0 also if we may not read it */
 };
 
-/* False: there is no such process, or it cannot be read. */
+/* Reads /proc/PID/stat. Returns false if there is no such process or the file cannot be read. */
 bool as_task_read(uint32_t pid, struct as_task *out);
-/* The same of the text of such a file. */
+/* Parses the text of /proc/PID/stat. Returns false if the text is invalid. */
 bool as_task_parse(const char *text, struct as_task *out);
 
-/* Returns the time that a thread was ready to run without a CPU, from a schedstat file
- * ("/proc/PID/task/TID/schedstat"); -1: no file, or the kernel does not count. */
+/* Returns the time in ns that a thread was ready to run without a CPU. `path` is a schedstat file
+ * ("/proc/PID/task/TID/schedstat"). Returns -1 if there is no such file or the kernel does not
+ * count. */
 int64_t as_task_ready_ns(const char *path);
 
 #endif

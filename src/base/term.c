@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions to a terminal, answered by isatty, TIOCGWINSZ and the environment. */
+/* Properties of a terminal from isatty(3), TIOCGWINSZ and the environment. */
 #include "base/term.h"
 
 #include <stdlib.h>

@@ -14,20 +14,21 @@
 enum as_color { AS_COLOR_AUTO, AS_COLOR_ALWAYS, AS_COLOR_NEVER };
 
 /*
- * Returns true to colour the output of `fd`. AUTO: only on a terminal, unless NO_COLOR is set to
- * something (no-color.org) or TERM is "dumb" or unset.
+ * Returns true if the output of `fd` should be coloured. AUTO: only on a terminal, unless NO_COLOR
+ * has a value (no-color.org) or TERM is "dumb" or unset.
  */
 bool as_color_use(enum as_color color, int fd);
 
-/* True for a terminal that understands cursor movement: not a file, a pipe or TERM=dumb. */
+/* Returns true for a terminal with cursor movement; false for a file, a pipe or TERM=dumb. */
 bool as_term_is(int fd);
 
-/* Columns of the terminal at `fd`; 80 where it is none or does not tell. */
+/* Returns the columns of the terminal at `fd`; 80 if `fd` is not a terminal or the width is
+ * unknown. */
 size_t as_term_width(int fd);
 
 /*
- * Columns to lay text out in for `fd`: those of a terminal, 0 (no limit) for a file or a pipe,
- * where cutting names would lose them.
+ * Returns the columns for text on `fd`: the width of a terminal, or 0 (no limit) for a file or a
+ * pipe. Cut names would be lost in a file.
  */
 size_t as_term_layout_width(int fd);
 

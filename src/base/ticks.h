@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The time stamp counter beside the clock of the system that runs as evenly (CLOCK_MONOTONIC_RAW).
- * Inline and without state, for the agent as well.
+ * Reads the time stamp counter together with CLOCK_MONOTONIC_RAW, which runs as evenly. Inline and
+ * stateless, so that the agent can use it.
  */
 #ifndef AS_BASE_TICKS_H
 #define AS_BASE_TICKS_H
@@ -10,8 +10,8 @@
 
 #include "base/clock.h"
 
-/* Reads both clocks at one moment: the closest of some tries, because an interrupt or another
- * thread may come between. */
+/* Returns the time stamp counter at the moment `*raw_ns`. Uses the shortest of `tries` readings,
+ * because an interrupt or another thread may come between. */
 static inline uint64_t as_ticks_at(unsigned tries, int64_t *raw_ns)
 {
     uint64_t least = UINT64_MAX, tick = 0;

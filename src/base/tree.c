@@ -17,7 +17,7 @@ int as_tree_remove(int at, const char *name)
         return 0;
     if (errno != EISDIR && errno != EPERM)
         return -1;
-    (void)fchmodat(at, name, 0700, 0); /* one that may not be read or changed */
+    (void)fchmodat(at, name, 0700, 0); /* the directory may be unreadable or read-only */
     fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     dir = fd < 0 ? NULL : fdopendir(fd);
     if (!dir) {

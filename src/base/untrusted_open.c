@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 
-/* `fd` when it is of a regular file, else it is closed. */
+/* Returns `fd` if it is a regular file. Otherwise closes it and returns -1. */
 static int only_regular(int fd, struct stat *st)
 {
     struct stat own;
@@ -35,7 +35,7 @@ int as_foreign_open(int at, const char *path, unsigned bits, struct stat *st)
     const int no_link = bits & AS_FOREIGN_NO_LINK ? O_NOFOLLOW : 0;
     struct stat own;
 
-    /* Opening some devices does something, so they are not opened at all. */
+    /* An open(2) of some devices has side effects, so they are not opened at all. */
     st = st ? st : &own;
     if (fstatat(at, path, st, no_link ? AT_SYMLINK_NOFOLLOW : 0) == 0 && !S_ISREG(st->st_mode)) {
         errno = S_ISLNK(st->st_mode) ? ELOOP : EMEDIUMTYPE;
@@ -61,7 +61,7 @@ int as_foreign_create(int at, const char *path)
     return fd;
 }
 
-/* Opens the first directory of `*below` and moves `*below` behind it; closes `at`. */
+/* Opens the first directory of `*below` and moves `*below` behind it. Closes `at`. */
 static int enter(int at, const char **below)
 {
     const char *slash = strchr(*below, '/');

@@ -11,7 +11,7 @@
 
 #include <assay/error.h>
 
-/* The last part of the path may be no link: for what lies in a directory that others made. */
+/* The last part of the path must not be a link: for files in a directory of other users. */
 #define AS_FOREIGN_NO_LINK 1u
 
 /*
@@ -22,8 +22,8 @@
 int as_foreign_open(int at, const char *path, unsigned bits, struct stat *st);
 
 /*
- * A descriptor to write `path` from its start, made (mode 0666) or emptied; no link is followed. -1
- * with errno as above.
+ * Opens `path` for writing. The file is created (mode 0666) or truncated; no link is followed.
+ * Returns a descriptor, or -1 with errno as of as_foreign_open.
  */
 int as_foreign_create(int at, const char *path);
 
@@ -34,13 +34,13 @@ int as_foreign_create(int at, const char *path);
 int as_foreign_open_below(const char *root, const char *below, struct stat *st);
 
 /*
- * Fills the sentence for a file that could not be opened because of errno `number`, and returns its
- * code: NOT_FOUND, PERMISSION, NOT_REGULAR, LIMIT (no descriptor left), NOMEM or IO. `what` names
- * the file ("the filter").
+ * Fills `err` for a file that could not be opened because of errno `number`. Returns the code:
+ * NOT_FOUND, PERMISSION, NOT_REGULAR, LIMIT (no descriptor left), NOMEM or IO. `what` names the
+ * file ("the filter").
  */
 int as_foreign_fail(const char *path, const char *what, int number, struct assay_error *err);
 
-/* Returns the meaning of an errno of the above: "not a regular file", else as strerror(3). */
+/* Returns the meaning of an errno of these functions: "not a regular file", or as strerror(3). */
 const char *as_foreign_reason(int number);
 
 #endif

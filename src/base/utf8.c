@@ -17,7 +17,8 @@ int as_utf8_next(const char *p, size_t n, uint32_t *c)
     if (lead < 0xc2 || lead > 0xf4)
         return -1;
     int more = lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
-    /* The second byte's range is what excludes overlong forms, surrogates and > U+10FFFF. */
+    /* The range of the second byte excludes overlong forms, surrogates and values above
+     * U+10FFFF. */
     unsigned low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
     unsigned high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
     uint32_t code = lead & (0x3fu >> more);

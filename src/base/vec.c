@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Growth by half: amortised constant, and freed blocks can be used again by later growth. */
+/* Growth by half gives constant amortised cost, and later growth can reuse freed blocks. */
 #include "base/vec.h"
 
 void *as_vec_grow(void *at, size_t *cap, size_t want, size_t element_b)

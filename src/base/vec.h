@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Typed growing vector: `AS_VEC(struct thing) things = {0};`. Elements move when it grows, so
- * keep indices, not pointers. Zero-initialised is empty.
+ * Typed growing vector: `AS_VEC(struct thing) things = {0};`. Elements move when it grows, so keep
+ * indices instead of pointers. A zeroed vector is empty.
  */
 #ifndef AS_BASE_VEC_H
 #define AS_BASE_VEC_H
@@ -20,12 +20,13 @@
     }
 
 /*
- * Moves the elements to a block with room for `want` or more and sets `*cap`; returns the block,
- * or NULL with everything as it was. For the macros below.
+ * Moves the elements to a block for at least `want` elements and sets `*cap`. Returns the block, or
+ * NULL with everything unchanged. Used by the macros below.
  */
 void *as_vec_grow(void *at, size_t *cap, size_t want, size_t element_b);
 
-/* Room for `want` elements in all: the block, or NULL (contents untouched). */
+/* Ensures capacity for `want` elements in total. Returns the block, or NULL with the content
+ * unchanged. */
 #define as_vec_room(v, want)                                                                       \
     ({                                                                                             \
         size_t as_vec_want = (want);                                                               \
@@ -37,14 +38,15 @@ void *as_vec_grow(void *at, size_t *cap, size_t want, size_t element_b);
         as_vec_block;                                                                              \
     })
 
-/* The same for a count that may be 0; 0 or ASSAY_ERR_NOMEM. */
+/* As as_vec_room for a count that may be 0. Returns 0 or ASSAY_ERR_NOMEM. */
 #define as_vec_reserve(v, want)                                                                    \
     ({                                                                                             \
         const size_t as_vec_wish = (want);                                                         \
         as_vec_wish == 0 || as_vec_room((v), as_vec_wish) ? 0 : ASSAY_ERR_NOMEM;                   \
     })
 
-/* Appends one element; 0 or ASSAY_ERR_NOMEM. The value is evaluated only when there is room. */
+/* Appends one element. Returns 0 or ASSAY_ERR_NOMEM. The value is evaluated only if there is
+ * capacity. */
 #define as_vec_push(v, ...)                                                                        \
     (as_vec_room((v), (v)->n + 1) ? ((v)->at[(v)->n++] = (__VA_ARGS__), 0) : ASSAY_ERR_NOMEM)
 

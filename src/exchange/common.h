@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What writers of all formats need. */
+/* Shared by the writers of all formats. */
 #ifndef AS_EXCHANGE_COMMON_H
 #define AS_EXCHANGE_COMMON_H
 
 #include "base/out.h"
 #include "trace/read.h"
 
-/* When the first stream began, in nanoseconds of the trace: files count from there. 0: there are no
- * streams. */
+/* Returns the start of the first stream in ns of the trace; written files count from it. Returns 0
+ * if there are no streams. */
 int64_t as_exchange_begin_ns(const struct as_trace *trace);
 
-/* The code at an address of a process; texts live as the trace and its code. */
+/* The code at an address of a process. The texts live as long as the trace and its code. */
 struct as_exchange_place {
-    const char *function; /* or else the file of code; NULL: not known */
-    const char *file;     /* of source, if there is a line */
-    const char *code;     /* file of code, "": not known */
-    uint32_t line;        /* 0: not known */
+    const char *function; /* or the name of the code file; NULL: unknown */
+    const char *file;     /* source file if `line` is known */
+    const char *code;     /* code file; "": unknown */
+    uint32_t line;        /* 0: unknown */
 };
 
-/* `is_return`: the address is that to which a call returns, which stands before. */
+/* Finds the code at an address. `is_return`: the address is a return address, so the call before it
+ * counts. */
 void as_exchange_place_of(const struct as_trace *trace, const struct as_trace_process *process,
                           uint64_t address, bool is_return, struct as_exchange_place *out);
 
@@ -31,8 +32,8 @@ struct as_exchange_file {
 
 #define AS_EXCHANGE_FILES_MAX 3
 
-/* Writes the files in this order. If one fails, none of them changes. Errors: IO, USAGE (a
- * directory), and those of `put`. */
+/* Writes the files in this order. If one fails, no file changes. Errors: IO, USAGE (a directory),
+ * and those of `put`. */
 int as_exchange_write_files(const struct as_exchange_file *it, size_t n, void *context,
                             struct assay_error *err);
 

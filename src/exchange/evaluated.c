@@ -8,7 +8,7 @@
 #include "exchange/ordered.h"
 
 #define OBJECTS_MAX ((uint64_t)1 << 22)
-#define STOP_LINES  65536u /* between two questions whether to stop */
+#define STOP_LINES  65536u /* lines between two checks for a stop */
 
 /* ---- Objects ----------------------------------------------------------------------------------
  */
@@ -79,19 +79,19 @@ void as_evaluated_close(struct as_evaluated *e)
 /* ---- Lines ------------------------------------------------------------------------------------
  */
 
-/* One reading of the file. */
+/* State of one reading of the file. */
 struct evaluated_reading {
     struct as_evaluated *evaluated;
     struct as_evaluator *evaluation;
     struct assay_error *err;
     unsigned kinds;
     uint64_t number;
-    int64_t latest_ns; /* of the lines that were in order */
+    int64_t latest_ns; /* time of the last line in order */
     int64_t end_ns;
     bool was_late;                        /* a line was earlier than one before */
-    struct as_ordered_store *strays;      /* NULL: none is expected */
-    const struct as_semantic_line *stray; /* the next of them */
-    bool is_finding;                      /* of strays: nothing is handed out */
+    struct as_ordered_store *strays;      /* late lines; NULL: none is expected */
+    const struct as_semantic_line *stray; /* next late line */
+    bool is_finding;                      /* this reading finds late lines and delivers nothing */
 };
 
 static int64_t earlier_of(int64_t a, int64_t b)
@@ -110,7 +110,7 @@ static const unsigned kinds_of_lines[] = {[AS_LINE_STATE] = AS_KINDS_STATE,
 _Static_assert(sizeof kinds_of_lines / sizeof *kinds_of_lines == AS_LINE_MESSAGE + 1,
                "an entry for each of the enumeration");
 
-/* True if the evaluation, or the function for all lines, takes lines of a kind. */
+/* Returns true if the evaluation, or the function for all lines, needs lines of this kind. */
 static bool takes_line(const struct evaluated_reading *r, enum as_line_kind kind)
 {
     return r->evaluated->on_line || r->kinds & kinds_of_lines[kind];
@@ -132,7 +132,7 @@ static int next_stray(struct evaluated_reading *r)
     return 0;
 }
 
-/* Strays up to a time. */
+/* Delivers the late lines up to a time. */
 static int deliver_strays(struct evaluated_reading *r, int64_t ns)
 {
     while (r->stray && r->stray->ns <= ns) {
@@ -181,13 +181,14 @@ static int deliver_message(struct evaluated_reading *r, const struct as_prv_line
     return deliver_line(r, &message);
 }
 
-/* True if nothing but the evaluation takes lines, and lines are in order. */
+/* Returns true if only the evaluation gets lines, and lines are in order. */
 static bool gives_needed_events(const struct evaluated_reading *r)
 {
     return !r->evaluated->on_line && !r->strays && r->kinds & AS_KINDS_EVENT;
 }
 
-/* Events that the pass needs. `*one` has all but the number and the event. */
+/* Delivers the events that the pass needs. `*one` has all fields except the number and the
+ * event. */
 static int give_needed_events(struct evaluated_reading *r, const struct as_prv_line_read *line,
                               struct as_semantic_line *one)
 {
@@ -233,7 +234,7 @@ static int deliver_prv_line(struct evaluated_reading *r, const struct as_prv_lin
     return 0;
 }
 
-/* Stops at the first late line if none was expected. */
+/* Reads and delivers all lines. Stops at the first late line if none was expected. */
 static int read_all_lines(struct evaluated_reading *r)
 {
     struct as_prv_file *file = NULL;
@@ -334,7 +335,7 @@ void as_evaluated_object(const struct as_evaluated *e, enum as_object_level leve
     as_objects_name(&e->objects, level, object, out);
 }
 
-/* The label of a value among the types that the filter of a window takes. */
+/* Returns the label of a value among the event types that the filter of a window selects. */
 static const char *event_label(const struct as_evaluated *e, const struct as_window *w,
                                int64_t value)
 {

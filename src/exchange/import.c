@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run of an experiment that has another's trace: its processes and threads, what was left out. */
+/* Adds the trace of another tool as a run of an experiment: its processes, threads, and left-out
+ * records. */
 #include "exchange/import.h"
 
 #include <errno.h>

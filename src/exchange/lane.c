@@ -9,7 +9,7 @@
 #include "exchange/scratch.h"
 
 #define KEPT_B ((size_t)64 << 20)
-#define PART_B ((size_t)256 << 10) /* of the file at once: what is used next is in the cache */
+#define PART_B ((size_t)256 << 10) /* bytes per read of the file, which fit the cache */
 
 int as_lane_init(struct as_lane *p)
 {
@@ -37,7 +37,7 @@ static void swap_bytes(struct as_lane *p)
     p->other_n = n;
 }
 
-/* The first that is full stays; from then on it is the file that is written to. */
+/* Keeps the first full buffer in memory, and writes every later one to the file. */
 int as_lane_spill(struct as_lane *p, struct assay_error *err)
 {
     if (!p->other) {
@@ -62,14 +62,14 @@ int as_lane_begin(struct as_lane *p, struct assay_error *err)
     return 0;
 }
 
-/* What is left of a record goes to the front, and the rest of it comes behind. */
+/* Moves an incomplete record to the front and reads the rest behind it. */
 int as_lane_fill(struct as_lane *p, struct assay_error *err)
 {
     const size_t left = p->n - p->at;
     const off_t rest = p->end - p->next;
     const size_t n = rest < (off_t)PART_B ? (size_t)rest : PART_B;
     memmove(p->other ? p->other : p->bytes, p->bytes + p->at, left);
-    if (p->other) { /* all that was kept is read */
+    if (p->other) { /* all bytes in memory are read */
         swap_bytes(p);
         as_free(p->other);
         p->other = NULL;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records that come in the order in which they are wanted, as few bytes as their numbers take:
- * written one behind the other, read once from the beginning. The first 64 MiB stay in memory, what
- * comes behind lies in a file without a name.
+ * A queue of compact records in their final order: written one after another, then read once from
+ * the beginning. The first 64 MiB stay in memory; later records go to a file without a name.
  */
 #ifndef AS_EXCHANGE_LANE_H
 #define AS_EXCHANGE_LANE_H
@@ -12,25 +11,26 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define AS_LANE_MOST_B 64u /* of a record */
+#define AS_LANE_MOST_B 64u /* max size of a record */
 
 struct as_lane {
     uint8_t *bytes;
-    size_t room, n, at; /* bytes there may be; are there; were read of them */
-    uint8_t *other;     /* what is full already, or where the file is read to; NULL: all is one */
+    size_t room, n, at; /* capacity, used and read bytes of `bytes` */
+    /* The full first buffer, or the buffer for reads from the file; NULL: one buffer is enough. */
+    uint8_t *other;
     size_t other_n;
-    int fd; /* -1: all is in memory */
+    int fd; /* -1: everything is in memory */
     off_t end, next;
 };
 
-/* 0 or ASSAY_ERR_NOMEM. */
+/* Returns 0 or ASSAY_ERR_NOMEM. */
 int as_lane_init(struct as_lane *lane);
 void as_lane_fini(struct as_lane *lane);
 
-/* Makes room where there is not enough. Errors: NOMEM, IO. */
+/* Makes space for records if the buffer is full. Errors: NOMEM, IO. */
 int as_lane_spill(struct as_lane *lane, struct assay_error *err);
 
-/* Where the next record goes; as_lane_commit says where it ends. */
+/* Sets `*at` to the position of the next record. as_lane_commit sets its end. Errors: NOMEM, IO. */
 static inline int as_lane_room(struct as_lane *lane, uint8_t **at, struct assay_error *err)
 {
     if (lane->n + AS_LANE_MOST_B > lane->room) {
@@ -47,11 +47,13 @@ static inline void as_lane_commit(struct as_lane *lane, const uint8_t *end)
     lane->n = (size_t)(end - lane->bytes);
 }
 
-/* Nothing is put any more. Errors: NOMEM, IO; so too below. */
+/* as_lane_begin ends the writing. as_lane_fill reads the next part of the file. Errors: NOMEM,
+ * IO. */
 int as_lane_begin(struct as_lane *lane, struct assay_error *err);
 int as_lane_fill(struct as_lane *lane, struct assay_error *err);
 
-/* The next record, all of which is there; as_lane_pass says where it ends. NULL: no more. */
+/* Sets `*at` to the next complete record, or to NULL at the end. as_lane_pass sets its end. Errors:
+ * NOMEM, IO. */
 static inline int as_lane_next(struct as_lane *lane, const uint8_t **at, struct assay_error *err)
 {
     if (lane->at + AS_LANE_MOST_B > lane->n && lane->next < lane->end) {

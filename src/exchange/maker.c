@@ -19,7 +19,7 @@ struct as_trace_maker {
     char *directory;
     AS_VEC(struct maker_process) process;
     AS_VEC(struct as_trace_writer *) thread;
-    int failed; /* errno of the first stream that could not be written on; 0: none */
+    int failed; /* errno of the first stream that failed; 0: none */
 };
 
 static const char *const signature_of[] = {NULL,
@@ -41,7 +41,7 @@ int as_maker_new(const char *directory, struct as_trace_maker **out, struct assa
     return 0;
 }
 
-/* A stream that broke off has no block any more. */
+/* Closes a stream and keeps its failure. A failed stream has no block any more. */
 static void close_writer(struct as_trace_maker *m, struct as_trace_writer **writer)
 {
     struct as_trace_writer *w = *writer;
@@ -70,7 +70,7 @@ void as_maker_free(struct as_trace_maker **maker)
     as_free(m);
 }
 
-/* Processes are told apart by made-up numbers from 1 on, threads of each too. */
+/* Opens a stream. Processes get made-up numbers from 1, and so do the threads of each. */
 static int open_stream(struct as_trace_maker *m, uint32_t process, uint32_t tid, const char *name,
                        int64_t begin_ns, struct as_trace_writer **out, struct assay_error *err)
 {
@@ -126,7 +126,8 @@ void as_maker_world(struct as_trace_maker *m, uint32_t process, uint64_t rank, u
     as_trace_emit(m->process.at[process].definitions, AS_TRACE_WORLD, 0, field, 3);
 }
 
-/* Formats of others tell threads from MPI and files alone: of those calls some sleep. */
+/* Returns true for thread calls that sleep. Other formats only separate thread calls from MPI and
+ * files. */
 static bool is_sleep(const char *text)
 {
     static const char *const names[] = {
@@ -153,7 +154,7 @@ void as_maker_comm(struct as_trace_maker *m, uint32_t process, uint64_t comm, ui
     struct as_trace_writer *w = m->process.at[process].definitions;
     const uint64_t field[] = {comm, global, member_n, rank, 0};
     if (!as_trace_emit_list(w, AS_TRACE_COMM, 0, field, 5, member, member_n)) {
-        /* Of very many members only the number is kept. */
+        /* With too many members only their number is stored. */
         const uint64_t cut[] = {comm, global, member_n, rank, AS_TRACE_CUT};
         as_trace_emit_list(w, AS_TRACE_COMM, 0, cut, 5, NULL, 0);
     }
@@ -174,7 +175,7 @@ void as_maker_window(struct as_trace_maker *m, uint32_t process, uint64_t window
     as_trace_emit(m->process.at[process].definitions, AS_TRACE_WINDOW, 0, field, 2);
 }
 
-/* A line of the text of a place. */
+/* Appends a line of the text of a position. */
 static void add_line_of(struct as_str *text, struct as_view line)
 {
     for (size_t i = 0; i < line.n; i++)

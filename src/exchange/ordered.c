@@ -11,21 +11,21 @@
 #include "base/vec.h"
 #include "exchange/scratch.h"
 
-#define CHUNK_N  ((size_t)1 << 16)  /* records that are sorted at once: they fit the caches */
-#define BUFFER_N ((size_t)1 << 12)  /* that are read at once of each run of the file */
-#define KEPT_B   ((size_t)64 << 20) /* of runs that are not in the file */
+#define CHUNK_N  ((size_t)1 << 16)  /* records sorted at once; they fit the caches */
+#define BUFFER_N ((size_t)1 << 12)  /* records read at once from each run in the file */
+#define KEPT_B   ((size_t)64 << 20) /* max size of the runs in memory */
 
-/* Records that are in order: in the buffer, or in the file. */
+/* Sorted records in memory or in the file. */
 struct ordered_run {
     int64_t first_ns;
-    off_t next;    /* byte in the file */
-    size_t left_n; /* records that are not in the buffer yet */
-    char *buffer;  /* NULL: nothing of it was wanted yet, or nothing is left */
-    size_t at, n;  /* in the buffer */
-    bool is_kept;  /* the buffer is a part of what the store keeps */
+    off_t next;    /* position in the file */
+    size_t left_n; /* records not yet in the buffer */
+    char *buffer;  /* NULL: not read yet, or completely read */
+    size_t at, n;  /* index and number of records in the buffer */
+    bool is_kept;  /* the buffer is a part of `kept` */
 };
 
-/* The first record of a run that is not handed out. */
+/* The first unread record of a run. */
 struct ordered_head {
     int64_t ns;
     uint32_t run;
@@ -33,16 +33,16 @@ struct ordered_head {
 
 struct as_ordered_store {
     size_t size_b, n;
-    char *kept;    /* runs in memory, one behind the other; NULL: there are none */
-    size_t kept_b; /* of them */
+    char *kept;    /* runs in memory, one after another; NULL: none */
+    size_t kept_b; /* bytes in `kept` */
     char *chunk;
     struct as_sort_key *key;
     int fd; /* -1: nothing was written yet */
     off_t end;
     AS_VEC(struct ordered_run) run;
-    AS_VEC(struct ordered_head) heap; /* the earliest first */
-    size_t taken_n;                   /* of the chunk, where it is all there is */
-    bool is_taking;                   /* the record of the first run is handed out */
+    AS_VEC(struct ordered_head) heap; /* earliest first */
+    size_t taken_n;                   /* records read from the chunk if there is no run */
+    bool is_taking;                   /* the record of the first run was returned */
 };
 
 int as_ordered_new(struct as_ordered_store **out, size_t size_b)
@@ -140,7 +140,7 @@ static int write_run(struct as_ordered_store *o, struct ordered_run *run, struct
     return rc;
 }
 
-/* What is in the chunk becomes a run. */
+/* Makes a run of the chunk. */
 static int end_chunk(struct as_ordered_store *o, struct assay_error *err)
 {
     struct ordered_run run = {0};
@@ -166,7 +166,8 @@ int as_ordered_add(struct as_ordered_store *o, const void *record, struct assay_
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* Runs of what comes nearly in order hardly overlap: few have a buffer at once. */
+/* Reads the next records of a run. Runs of nearly sorted records hardly overlap, so few have a
+ * buffer at once. */
 static int fill_run(struct as_ordered_store *o, struct ordered_run *run, struct assay_error *err)
 {
     const size_t n = run->left_n < BUFFER_N ? run->left_n : BUFFER_N, want = n * o->size_b;
@@ -187,7 +188,7 @@ static const char *first_of(const struct as_ordered_store *o, const struct order
     return run->buffer + run->at * o->size_b;
 }
 
-/* What was added first stands in the run that was written first. */
+/* Returns true if `a` comes first. At equal times the run that was written first comes first. */
 static bool is_earlier_head(const struct ordered_head *a, const struct ordered_head *b)
 {
     return a->ns != b->ns ? a->ns < b->ns : a->run < b->run;
@@ -219,7 +220,7 @@ static int begin_runs(struct as_ordered_store *o, struct assay_error *err)
     return 0;
 }
 
-/* The record that was handed out last is passed. */
+/* Removes the record that was returned last. */
 static int pass_first(struct as_ordered_store *o, struct assay_error *err)
 {
     struct ordered_run *run = &o->run.at[o->heap.at[0].run];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Small records in the order of a time, however many: sorted by the thousand, kept in memory,
- * and beyond some 64 MiB in a file without a name, and merged.
+ * Sorts any number of small records by time. Blocks of thousands are sorted and kept in memory.
+ * Beyond about 64 MiB they go to a file without a name. Reading merges them.
  */
 #ifndef AS_EXCHANGE_ORDERED_H
 #define AS_EXCHANGE_ORDERED_H
@@ -12,19 +12,21 @@
 
 struct as_ordered_store;
 
-/* Records of `size_b` bytes that begin with an int64_t, their time. 0 or ASSAY_ERR_NOMEM. */
+/* Creates a store of records of `size_b` bytes. Each begins with its time, an int64_t. Returns 0 or
+ * ASSAY_ERR_NOMEM. */
 int as_ordered_new(struct as_ordered_store **out, size_t size_b);
 void as_ordered_free(struct as_ordered_store **ordered);
 
-/* Errors: NOMEM, IO (the disk of temporary files, $TMPDIR or /tmp, is full). */
+/* Adds a copy of a record. Errors: NOMEM, IO (the disk of $TMPDIR or /tmp is full). */
 int as_ordered_add(struct as_ordered_store *ordered, const void *record, struct assay_error *err);
 
-/* They are taken one by one: each until the next is, NULL behind the last. Those of one time as
- * they were added. Once. */
+/* Read the records one by one, once. A record is valid until the next one is read; NULL at the end.
+ * Records of equal times keep their order. Errors: NOMEM, IO. */
 int as_ordered_begin(struct as_ordered_store *ordered, struct assay_error *err);
 int as_ordered_next(struct as_ordered_store *ordered, const void **record, struct assay_error *err);
 
-/* All of them, those of one time as they were added. Once. `each` answers 0 or an error. */
+/* Calls `each` for all records, once. Records of equal times keep their order. `each` returns 0 or
+ * an error. */
 int as_ordered_read(struct as_ordered_store *ordered,
                     int (*each)(void *context, const void *record), void *context,
                     struct assay_error *err);

@@ -28,7 +28,7 @@ static OTF2_FlushType always_flush(void *context, OTF2_FileType type, OTF2_Locat
 
 static const OTF2_FlushCallbacks flush = {.otf2_pre_flush = always_flush};
 
-/* The library would print its errors itself. */
+/* Keeps the library from printing its errors. */
 static OTF2_ErrorCode ignore_otf2_error(void *context, const char *file, uint64_t line,
                                         const char *function, OTF2_ErrorCode code,
                                         const char *format, va_list arguments)
@@ -85,7 +85,7 @@ static int close_writers(struct as_otf2_writer *w, const char *path, struct assa
     return rc == OTF2_SUCCESS ? 0 : refuse_archive(path, rc, err);
 }
 
-/* Readers expect a file of definitions for each location, also an empty one. */
+/* Writes an empty file of definitions for each location, because readers expect one. */
 static OTF2_ErrorCode write_local_definitions(struct as_otf2_writer *w)
 {
     OTF2_ErrorCode rc = OTF2_Archive_OpenDefFiles(w->archive);
@@ -99,8 +99,8 @@ static OTF2_ErrorCode write_local_definitions(struct as_otf2_writer *w)
 static int write_archive(struct as_otf2_writer *w, const char *path, struct assay_error *err)
 {
     AS_TRY(open_writers(w, path, err));
-    /* In order of all threads: requests are a process's, and any of its threads may complete them.
-     * Who waits for whom is not asked. */
+    /* Walks the events of all threads in order: any thread of a process may complete its requests.
+     * Wait states are not computed. */
     AS_TRY(as_walk_in_order(w->trace, NULL, as_otf2_write_event, w, err));
     OTF2_ErrorCode code = OTF2_SUCCESS;
     as_vec_foreach (&w->thread, thread)
@@ -136,7 +136,7 @@ static void free_writer(struct as_otf2_writer *w)
     as_otf2_samples_fini(&w->samples);
 }
 
-/* Makes it in the directory `draft`; sentences name `path`. */
+/* Writes the archive to the directory `draft`. Errors name `path`. */
 static int make_archive(const struct as_trace *trace, const char *draft, const char *path,
                         struct as_otf2_counts *counts, struct assay_error *err)
 {
@@ -163,7 +163,7 @@ static int make_archive(const struct as_trace *trace, const char *draft, const c
     return rc;
 }
 
-/* The archive gets its name when it is whole; a failure leaves nothing. */
+/* The archive gets its name when it is complete. A failure leaves no file. */
 int as_otf2_write(const struct as_trace *trace, const char *path, struct as_otf2_counts *counts,
                   struct assay_error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Traces as OTF2 archives (Open Trace Format 2; D. Eschweiler et al., "Open Trace Format 2: the
- * next generation of scalable trace formats and support libraries", ParCo 2011), by the library of
- * its makers: a location for each thread, a location group for each process.
+ * Writes traces as OTF2 archives (Open Trace Format 2; D. Eschweiler et al., "Open Trace Format 2:
+ * the next generation of scalable trace formats and support libraries", ParCo 2011). Uses the OTF2
+ * library. Each thread is an OTF2 location, each process a location group.
  */
 #ifndef AS_EXCHANGE_OTF2_H
 #define AS_EXCHANGE_OTF2_H
@@ -17,8 +17,8 @@ struct as_otf2_counts {
 };
 
 /*
- * Makes the directory `path`, which must not exist, with traces.otf2 and what it needs. Errors: IO
- * (there is such a directory; it cannot be written), NOMEM, what reading the trace answers.
+ * Creates the directory `path`, which must not exist, with traces.otf2 and its files. Errors: IO
+ * (the directory exists or cannot be written), NOMEM, and those of reading the trace.
  */
 int as_otf2_write(const struct as_trace *trace, const char *path, struct as_otf2_counts *counts,
                   struct assay_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events of a trace as those of OTF2. */
+/* Writes events of a trace as OTF2 events. */
 #include "base/error.h"
 #include "exchange/otf2_write.h"
 
@@ -73,14 +73,14 @@ static OTF2_ErrorCode store_persistent_request(const struct otf2_at *at, int64_t
         r.partner = (uint32_t)e->message.partner;
         r.tag = (uint32_t)e->message.tag;
         r.size_b = as_size(e->message.size_b);
-        /* OTF2 knows nothing of partitions. */
+        /* OTF2 has no partitioned communication. */
         if (e->message.partner == AS_TRACE_NO_RANK || (e->message.bits & AS_TRACE_PARTITIONED))
             return OTF2_SUCCESS;
     }
     return store_otf2_request(&at->w->persistent, &r) < 0 ? OTF2_ERROR_MEM_FAULT : OTF2_SUCCESS;
 }
 
-/* What was prepared begins now. */
+/* Starts a persistent request. */
 static OTF2_ErrorCode write_otf2_start(const struct otf2_at *at)
 {
     const int64_t number = at->event->field[0];
@@ -106,7 +106,7 @@ static OTF2_ErrorCode drop_persistent(const struct otf2_at *at)
     return OTF2_SUCCESS;
 }
 
-/* A request is complete; false: nobody began it. */
+/* Completes a request. Returns false if its start is unknown. */
 static bool finish_otf2_request(const struct otf2_at *at, int64_t number,
                                 struct as_otf2_request *out)
 {
@@ -160,7 +160,7 @@ static OTF2_ErrorCode write_otf2_receive(const struct otf2_at *at)
                                    as_size(e->message.size_b), (uint64_t)e->message.request);
 }
 
-/* ---- Operations of many ---------------------------------------------------------------------- */
+/* ---- Collectives --------------------------------------------------------------------------- */
 
 static OTF2_ErrorCode begin_collective(const struct otf2_at *at, OTF2_CollectiveOp op)
 {
@@ -185,14 +185,14 @@ static uint64_t key_of_block(const struct otf2_at *at)
     return as_hash_mix(as_hash_mix(41, at->thread->process), (uint64_t)at->event->memory.address);
 }
 
-/* The size is written as the call is left, and known again when the block is given back. */
+/* Stores the size of an allocation for its leave event and for the release of the block. */
 static OTF2_ErrorCode note_allocation(const struct otf2_at *at)
 {
     struct as_otf2_writer *w = at->w;
     const uint64_t key = key_of_block(at), size_b = as_size(at->event->memory.size_b);
     const uint32_t known = as_map_u64_get(&w->blocks, key);
     at->thread->allocated_b = size_b;
-    if (!at->event->memory.address) /* it was refused */
+    if (!at->event->memory.address) /* the allocation failed */
         return OTF2_SUCCESS;
     if (known != AS_MAP_NONE) {
         w->block_b.at[known] = size_b;
@@ -258,8 +258,7 @@ static OTF2_ErrorCode write_otf2_done(const struct otf2_at *at)
         at->thread->events, NULL, at->time, r.op, r.comm, r.root, r.sent_b, r.received_b, number);
 }
 
-/* MPI_Put and the like, MPI_Get and the like, all others are atomic. Of a window that is not known
- * nothing is written. */
+/* Writes a one-sided access as put, get or atomic, by its routine. An unknown window is skipped. */
 static OTF2_ErrorCode write_access(const struct otf2_at *at)
 {
     const struct as_trace_event *e = at->event;
@@ -283,7 +282,7 @@ static OTF2_ErrorCode write_access(const struct otf2_at *at)
                                     size_b, 0, 0);
 }
 
-/* Its metric has one member, and the number of its name's region. */
+/* Writes a counter value. Its metric has one member and the number of its region. */
 static OTF2_ErrorCode write_otf2_value(struct otf2_at *at)
 {
     const OTF2_Type type = OTF2_TYPE_INT64;
@@ -305,7 +304,7 @@ static OTF2_ErrorCode write_otf2_event_kind(struct otf2_at *at)
         at->thread->enter_time = at->time;
         at->thread->region = region_of(at);
         return OTF2_SUCCESS;
-    case AS_TRACE_CALLERS: /* as_otf2_write_event wrote them, with the call */
+    case AS_TRACE_CALLERS: /* as_otf2_write_event wrote them with the call */
         at->thread->events_n--;
         at->w->walked_n--;
         return OTF2_SUCCESS;

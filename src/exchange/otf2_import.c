@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OTF2 archives become traces of our own, location by location, by the library of their makers. A
- * child does it: a crash of the library on a damaged archive is an error.
+ * Imports OTF2 archives location by location with the OTF2 library. A child process does it, so
+ * that a crash of the library on a damaged archive is only an error.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "exchange/otf2_taken.h"
 
-/* The library would print its errors itself. */
+/* Keeps the library from printing its errors. */
 static OTF2_ErrorCode ignore_otf2_read_error(void *context, const char *file, uint64_t line,
                                              const char *function, OTF2_ErrorCode code,
                                              const char *format, va_list arguments)
@@ -33,7 +33,8 @@ static int refuse_otf2(const struct as_otf2_reading *t, const char *what, OTF2_E
                                              : OTF2_Error_GetDescription(code));
 }
 
-/* The library would wait for a writer of a FIFO. What is not there the library reports itself. */
+/* Refuses files such as a FIFO, at which the library would wait for a writer. The library reports
+ * missing files. */
 static int check_file(int at, const char *name, const char *path, struct assay_error *err)
 {
     struct stat st;
@@ -45,7 +46,7 @@ static int check_file(int at, const char *name, const char *path, struct assay_e
                               path, name);
 }
 
-/* NAME.otf2 has the definitions NAME.def and a directory NAME with the rest. */
+/* Checks the files of an archive: NAME.otf2, the definitions NAME.def, and the directory NAME. */
 static int check_archive(const struct as_otf2_reading *t, const char *anchor,
                          struct assay_error *err)
 {
@@ -66,7 +67,7 @@ static int check_archive(const struct as_otf2_reading *t, const char *anchor,
     return rc;
 }
 
-/* A directory is meant as the anchor in it. */
+/* Opens the reader. A directory stands for the anchor file in it. */
 static int open_reader(struct as_otf2_reading *t, struct assay_error *err)
 {
     struct as_str anchor = {0};
@@ -94,12 +95,12 @@ static int open_reader(struct as_otf2_reading *t, struct assay_error *err)
 
 /* ---- Locations ------------------------------------------------------------------------------- */
 
-/* What a location calls by numbers of its own is related to the archive's by its definitions. */
+/* Reads the definitions that map the numbers of a location to those of the archive. */
 static OTF2_ErrorCode read_local(struct as_otf2_reading *t, OTF2_LocationRef location)
 {
     OTF2_DefReader *local = OTF2_Reader_GetDefReader(t->reader, location);
     uint64_t n;
-    if (!local) /* there may be none */
+    if (!local) /* they are optional */
         return OTF2_SUCCESS;
     const OTF2_ErrorCode rc = OTF2_Reader_ReadAllLocalDefinitions(t->reader, local, &n);
     OTF2_Reader_CloseDefReader(t->reader, local);
@@ -214,7 +215,7 @@ struct otf2_job {
     const char *path, *directory;
 };
 
-/* In the child. The streams lie in the directory then; the answer is the counts. */
+/* Runs in the child: writes the streams to the directory and answers with the counts. */
 static int import_in_child(void *context, struct as_str *answer, struct assay_error *err)
 {
     const struct otf2_job *job = context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Definitions of an OTF2 archive: what the numbers in its events stand for. */
+/* Definitions of an OTF2 archive: the meaning of the numbers in its events. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,7 +82,7 @@ static int find_window(struct as_otf2_writer *w, OTF2_CommRef comm, uint32_t num
     return as_vec_push(&w->window, (struct as_otf2_window){comm, number});
 }
 
-/* All members make windows of a communicator in one order. */
+/* Lists windows. All members create the windows of a communicator in the same order. */
 static int list_windows(struct as_otf2_writer *w, uint32_t at)
 {
     const struct as_trace_process *process = &w->trace->process.at[at];
@@ -133,13 +133,13 @@ OTF2_CommRef as_otf2_comm_of(const struct as_otf2_writer *w, uint32_t process, i
     return c ? find_comm(w, c->global) : OTF2_UNDEFINED_COMM;
 }
 
-/* ---- Writing them ---------------------------------------------------------------------------- */
+/* ---- Output ------------------------------------------------------------------------------- */
 
 struct otf2_names {
     const struct as_otf2_writer *w;
     OTF2_GlobalDefWriter *to;
     OTF2_StringRef strings_n;
-    OTF2_ErrorCode rc; /* the first that failed */
+    OTF2_ErrorCode rc; /* the first error */
 };
 
 static void note_code(struct otf2_names *n, OTF2_ErrorCode rc)
@@ -199,7 +199,7 @@ static void write_otf2_regions(struct otf2_names *n, OTF2_StringRef empty)
     }
 }
 
-/* The tree of contexts: parents stand first. */
+/* Writes the tree of contexts, parents first. */
 static void write_otf2_contexts(struct otf2_names *n)
 {
     const struct as_otf2_samples *s = &n->w->samples;
@@ -250,7 +250,7 @@ static void write_otf2_metrics(struct otf2_names *n, OTF2_StringRef empty)
     }
 }
 
-/* "rank 3", or "process 4711". */
+/* Writes a process as "rank 3" or "process 4711". */
 static void write_process(struct otf2_names *n, uint32_t at)
 {
     const struct as_trace_process *process = &n->w->trace->process.at[at];
@@ -276,7 +276,8 @@ static void write_otf2_threads(struct otf2_names *n)
     }
 }
 
-/* The first thread of each rank, by rank: what members of communicators are places in. */
+/* Writes the first thread of each rank, by rank. Communicator members are indices into this
+ * list. */
 static void write_otf2_ranks(struct otf2_names *n, OTF2_StringRef empty, uint64_t *members)
 {
     uint32_t ranks_n = 0;
@@ -305,7 +306,7 @@ static void write_otf2_communicators(struct otf2_names *n, OTF2_StringRef empty)
     }
 }
 
-/* The coordinates of a rank: the last dimension changes first (MPI 4.0, 8.2). */
+/* Writes the coordinates of a rank. The last dimension changes fastest (MPI 4.0, 8.2). */
 static void write_coordinates(struct otf2_names *n, uint32_t topology,
                               const struct as_trace_comm *comm)
 {

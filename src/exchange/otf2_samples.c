@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples of a trace as those of OTF2: a tree of calling contexts, whose nodes are a function and
- * the line in it, and a generator of interrupts for each time that samples stand for. Callers of
- * calls are contexts of the same tree, as an attribute of what is entered: a reader without
- * contexts still sees the call.
+ * Writes samples as OTF2 samples. Calling contexts form a tree with a function and a line per node.
+ * Each sampling period is an interrupt generator. Callers of calls are contexts of the same tree,
+ * as an attribute of the enter event. So a reader without contexts still sees the call.
  */
 #include <string.h>
 
@@ -41,7 +40,7 @@ static int context_of(struct as_otf2_samples *s, const struct as_otf2_context *l
     return as_index_add(&s->contexts, hash, *out);
 }
 
-/* The node of an address below that of its caller. */
+/* Finds or adds the node of an address below its caller `*context`. */
 static int node_below(struct as_otf2_writer *w, const struct as_trace_process *process,
                       uint64_t address, bool is_return, uint32_t *context)
 {
@@ -57,7 +56,7 @@ static int node_below(struct as_otf2_writer *w, const struct as_trace_process *p
     return context_of(s, &node, context);
 }
 
-/* The context of a stack; its first address is one to return to, too, of callers. */
+/* Finds the context of a stack. For `are_callers` the first address is a return address too. */
 static int leaf_of(struct as_otf2_writer *w, const struct as_trace_process *process,
                    const struct as_trace_event *stack, bool are_callers, uint32_t *context)
 {
@@ -79,7 +78,8 @@ static int generator_of(struct as_otf2_samples *s, int64_t period_ns, uint32_t *
     return as_index_add_word(&s->periods, (uint64_t)period_ns, *out);
 }
 
-/* One more than nodes that are new since the sample before: the next made progress. */
+/* Returns 1 plus the number of nodes that are new since the last sample. The next node made
+ * progress. */
 static uint32_t unwind_distance(const struct as_otf2_samples *s, uint32_t before, uint32_t now)
 {
     uint32_t new_n = 0;
@@ -110,7 +110,8 @@ OTF2_ErrorCode as_otf2_write_sample(struct as_otf2_writer *w, struct as_otf2_thr
                                                generator);
 }
 
-/* Callers of a call are often those of the call before: the tree is gone through once for each. */
+/* Finds the context of callers. They are often those of the last call, so each tree path is
+ * searched once. */
 static int context_of_callers(struct as_otf2_writer *w, const struct as_otf2_thread *thread,
                               const struct as_trace_event *callers, uint32_t *context)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events of one location of an OTF2 archive as records of ours. They are read twice: OTF2 says only
- * when a request is done what was asked for, a record of ours when it is asked.
+ * Imports the events of one OTF2 location as records of assay. The events are read twice: OTF2
+ * describes a request only at its end, assay at its start.
  */
 #include <string.h>
 
@@ -19,11 +19,12 @@ static int64_t ns_of(const struct as_otf2_reading *t, OTF2_TimeStamp time)
     return ns > INT64_MAX / 8 ? INT64_MAX / 8 : (int64_t)ns;
 }
 
-/* False: it is the first reading, in which only what is pending is looked at. */
+/* Sets `*ns` and returns true to write a record. Returns false in the first reading, which only
+ * collects pending requests. */
 static bool begin_event(struct as_otf2_reading *t, OTF2_TimeStamp time, int64_t *ns)
 {
     *ns = ns_of(t, time);
-    if (*ns < t->last_ns) /* our streams do not go back */
+    if (*ns < t->last_ns) /* times of our streams never decrease */
         *ns = t->last_ns;
     if (t->is_first) {
         t->first_ns = *ns < t->first_ns ? *ns : t->first_ns;
@@ -40,7 +41,7 @@ static void make_otf2_event(struct as_otf2_reading *t, enum as_trace_kind kind, 
     as_maker_emit(t->maker, t->made, kind, ns, (int64_t[]){a, b, c, d, e, 0, 0, 0});
 }
 
-/* Requests are numbered from 1 here. */
+/* Returns the request number, from 1. */
 static int64_t request_of(uint64_t request)
 {
     return request < INT64_MAX - 1 ? (int64_t)request + 1 : INT64_MAX;
@@ -80,7 +81,7 @@ static OTF2_CallbackCode on_otf2_leave(EVENT_HEAD, OTF2_RegionRef region)
     return import_otf2_call(user, time, region, false);
 }
 
-/* Its leaf is the region; parents are the callers. */
+/* Enters the region of a context; its parents are the callers. */
 static OTF2_CallbackCode on_context_enter(EVENT_HEAD, OTF2_CallingContextRef context,
                                           uint32_t distance)
 {
@@ -114,7 +115,7 @@ static OTF2_CallbackCode on_context_sample(EVENT_HEAD, OTF2_CallingContextRef co
     return OTF2_CALLBACK_SUCCESS;
 }
 
-/* ---- What is pending ------------------------------------------------------------------------- */
+/* ---- Pending requests ---------------------------------------------------------------------- */
 
 static OTF2_CallbackCode begin_pending(struct as_otf2_reading *t, uint64_t request)
 {
@@ -130,7 +131,7 @@ static struct as_otf2_pending *find_pending(struct as_otf2_reading *t, uint64_t 
     return at == AS_MAP_NONE ? NULL : &t->pending.at[at];
 }
 
-/* In the second reading they come in the order of the first. */
+/* Returns the next pending request. The second reading has the same order as the first. */
 static struct as_otf2_pending next_pending(struct as_otf2_reading *t)
 {
     return t->next < t->pending.n ? t->pending.at[t->next++] : (struct as_otf2_pending){0};
@@ -183,7 +184,7 @@ static OTF2_CallbackCode on_otf2_cancelled(EVENT_HEAD, uint64_t request)
     return make_request_event(user, time, AS_TRACE_CANCELLED, request);
 }
 
-/* One that is never done asks for anything, of the world. */
+/* Starts a receive. One that never ends is from any source of the world. */
 static OTF2_CallbackCode on_otf2_ireceive_request(EVENT_HEAD, uint64_t request)
 {
     struct as_otf2_reading *t = user;
@@ -232,7 +233,7 @@ static OTF2_CallbackCode on_otf2_ireceive(EVENT_HEAD, uint32_t sender, OTF2_Comm
     return OTF2_CALLBACK_SUCCESS;
 }
 
-/* ---- Operations of many ---------------------------------------------------------------------- */
+/* ---- Collectives --------------------------------------------------------------------------- */
 
 static void write_otf2_collective(struct as_otf2_reading *t, int64_t ns, int64_t comm,
                                   int64_t request, int64_t root, int64_t sent_b, int64_t received_b)
@@ -242,7 +243,7 @@ static void write_otf2_collective(struct as_otf2_reading *t, int64_t ns, int64_t
 
 static int64_t root_of(uint32_t root)
 {
-    /* The largest numbers say what is no rank: nobody, each, a group. */
+    /* The largest numbers mean that there is no root: none, each process, a group. */
     return root >= OTF2_COLLECTIVE_ROOT_THIS_GROUP ? AS_TRACE_NO_ROOT : (int64_t)root;
 }
 
@@ -342,7 +343,8 @@ static OTF2_CallbackCode on_otf2_join(EVENT_HEAD, OTF2_Paradigm model)
     return OTF2_CALLBACK_SUCCESS;
 }
 
-/* Its place in the team, which is a communicator of locations; false: it is no member. */
+/* Finds the index of the location in the team, which is a communicator of locations. Returns false
+ * if it is not a member. */
 static bool find_part(const struct as_otf2_reading *t, uint32_t team, int64_t *index,
                       int64_t *threads_n)
 {
@@ -364,7 +366,8 @@ static bool find_part(const struct as_otf2_reading *t, uint32_t team, int64_t *i
     return false;
 }
 
-/* A team meets again and again: the number of times is the same for all of its members. */
+/* Begins the part of a thread in a team. A team forms again and again, and the count of its parts
+ * is the same for all members. */
 static OTF2_CallbackCode on_otf2_team(EVENT_HEAD, OTF2_CommRef team)
 {
     struct as_otf2_reading *t = user;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Definitions of an OTF2 archive that is imported: what the numbers in its events stand for. */
+/* Definitions of an imported OTF2 archive: the meaning of the numbers in its events. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static OTF2_CallbackCode code_of(struct as_otf2_reading *t, int rc)
     return rc < 0 ? OTF2_CALLBACK_INTERRUPT : OTF2_CALLBACK_SUCCESS;
 }
 
-/* ---- Taking ---------------------------------------------------------------------------------- */
+/* ---- Reading ------------------------------------------------------------------------------ */
 
 static OTF2_CallbackCode on_otf2_clock(void *user, uint64_t tick_hz, uint64_t begin_tick,
                                        uint64_t ticks_n, uint64_t real_ns)
@@ -76,7 +76,8 @@ static bool is_omp_barrier(OTF2_Paradigm paradigm, OTF2_RegionRole role)
            (role == OTF2_REGION_ROLE_BARRIER || role == OTF2_REGION_ROLE_IMPLICIT_BARRIER);
 }
 
-/* A parallel region or loop of OpenMP is the program's own work, only waiting is OpenMP's. */
+/* Returns the group of a region. An OpenMP parallel region or loop is work of the program; only
+ * waiting belongs to OpenMP. */
 static uint32_t group_of_region(OTF2_Paradigm paradigm, OTF2_RegionRole role, const char *name)
 {
     switch (paradigm) {
@@ -250,7 +251,7 @@ OTF2_ErrorCode as_otf2_read_definitions(struct as_otf2_reading *t)
 
 /* ---- Relations ------------------------------------------------------------------------------- */
 
-/* Of the ranks of MPI the locations by rank; NULL: there is no MPI. */
+/* Returns the locations of the MPI ranks, by rank, or NULL without MPI. */
 static const struct as_otf2_known_group *rank_locations(const struct as_otf2_reading *t)
 {
     as_vec_foreach (&t->group, group)
@@ -291,7 +292,7 @@ void as_otf2_relate(struct as_otf2_reading *t)
     }
 }
 
-/* ---- Writing them ---------------------------------------------------------------------------- */
+/* ---- Output ------------------------------------------------------------------------------- */
 
 static void define_comms(struct as_otf2_reading *t, const struct as_otf2_known_process *process)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between the files that import OTF2 archives. */
+/* Shared by the files that import OTF2 archives. */
 #ifndef AS_EXCHANGE_OTF2_TAKEN_H
 #define AS_EXCHANGE_OTF2_TAKEN_H
 
@@ -10,7 +10,7 @@
 #include "exchange/import.h"
 #include "exchange/maker.h"
 
-/* Definitions, as the archive numbers them. Texts are owned by `text`. */
+/* Definitions by their archive numbers. `text` owns the texts. */
 struct as_otf2_known_text {
     uint32_t number;
     char *text;
@@ -18,9 +18,9 @@ struct as_otf2_known_text {
 struct as_otf2_known_region {
     uint32_t number, group; /* as_trace_group */
     const char *text;
-    bool is_barrier;  /* of OpenMP, explicit or implied */
-    const char *file; /* of source, "": not known */
-    uint32_t line;    /* where it begins; 0: not known */
+    bool is_barrier;  /* OpenMP barrier, explicit or implied */
+    const char *file; /* source file; "": unknown */
+    uint32_t line;    /* first line; 0: unknown */
 };
 struct as_otf2_known_source {
     uint32_t number;
@@ -32,7 +32,7 @@ struct as_otf2_known_context {
 };
 struct as_otf2_known_generator {
     uint32_t number;
-    int64_t period_ns; /* that a sample stands for; 0: not known */
+    int64_t period_ns; /* time of a sample; 0: unknown */
 };
 struct as_otf2_known_process {
     uint32_t number; /* of the location group */
@@ -42,9 +42,9 @@ struct as_otf2_known_process {
 };
 struct as_otf2_known_thread {
     uint64_t number, events_n;
-    uint32_t process; /* place */
+    uint32_t process; /* index in `process` */
     const char *text;
-    bool is_thread; /* of a processor */
+    bool is_thread; /* a thread of a CPU */
 };
 struct as_otf2_known_group {
     uint32_t number;
@@ -55,17 +55,17 @@ struct as_otf2_known_group {
 struct as_otf2_known_comm {
     uint32_t number, group;
     const char *text;
-    uint64_t comm; /* ours; 0: none */
+    uint64_t comm; /* number in our trace; 0: none */
 };
 struct as_otf2_known_node {
     uint32_t number;
     const char *text;
 };
 struct as_otf2_known_metric {
-    uint32_t number; /* member, or class and instance */
+    uint32_t number; /* of the member, or of the class or instance */
     const char *text;
-    AS_VEC(uint32_t) member; /* of a class or instance: numbers of members */
-    uint32_t name;           /* ours, of a member */
+    AS_VEC(uint32_t) member; /* class or instance: numbers of its members */
+    uint32_t name;           /* member: name number in our trace */
 };
 
 struct as_otf2_taken_dimension {
@@ -74,20 +74,21 @@ struct as_otf2_taken_dimension {
 };
 struct as_otf2_taken_topology {
     uint32_t number, comm;
-    AS_VEC(uint32_t) dimension; /* numbers */
+    AS_VEC(uint32_t) dimension; /* archive numbers */
 };
 struct as_otf2_taken_coordinate {
     uint32_t topology, rank;
-    size_t first; /* in `coordinates` */
+    size_t first; /* index in `coordinates` */
 };
 struct as_otf2_taken_window {
     uint32_t number, comm;
 };
 
-/* What is asked for and said only when it is done: filled in the first of two readings. */
+/* Values of an operation that OTF2 records only at its end. The first of two readings collects
+ * them. */
 struct as_otf2_pending {
     uint64_t request;
-    int64_t partner, tag, size_b, comm; /* of a receive; comm 0: never done */
+    int64_t partner, tag, size_b, comm; /* of a receive; comm 0: it never ends */
     int64_t root, sent_b, received_b;   /* of a collective */
 };
 
@@ -113,41 +114,41 @@ struct as_otf2_reading {
     AS_VEC(struct as_otf2_taken_coordinate) coordinate;
     AS_VEC(uint64_t) coordinates;
     AS_VEC(struct as_otf2_taken_window) window;
-    struct as_map_u64 texts, regions, comms, sources, contexts; /* number -> place */
+    struct as_map_u64 texts, regions, comms, sources, contexts; /* archive number -> index */
     bool no_memory;
-    /* Of the location that is read: */
+    /* State of the location that is read. */
     uint32_t at, made;
-    bool is_first; /* of the two readings */
+    bool is_first; /* this is the first of the two readings */
     int64_t first_ns, last_ns;
     AS_VEC(struct as_otf2_pending) pending;
-    struct as_map_u64 open; /* request -> place in `pending` */
-    size_t next;            /* in `pending`, of the second reading */
+    struct as_map_u64 open; /* request -> index in `pending` */
+    size_t next;            /* index in `pending` during the second reading */
     int64_t regions_n;
     int64_t parts_n;
 };
 
 /* ---- otf2_taken.c: definitions ---- */
 OTF2_ErrorCode as_otf2_read_definitions(struct as_otf2_reading *taking);
-/* Ranks, communicators' numbers: once all definitions are there. */
+/* Sets ranks and communicator numbers. Call it after all definitions are read. */
 void as_otf2_relate(struct as_otf2_reading *taking);
 void as_otf2_define(struct as_otf2_reading *taking);
 void as_otf2_free_definitions(struct as_otf2_reading *taking);
-/* Members of a communicator's group; NULL: it is not known. */
+/* Returns the members of the group of a communicator, or NULL if it is unknown. */
 const struct as_otf2_known_group *as_otf2_members_of(const struct as_otf2_reading *taking,
                                                      uint32_t comm);
 
 /* ---- otf2_taken_known.c ---- */
 const char *as_otf2_known_text_of(const struct as_otf2_reading *taking,
-                                  OTF2_StringRef number); /* "": not known */
-/* NULL: not known. */
+                                  OTF2_StringRef number); /* "" if unknown */
+/* Returns NULL if the region is unknown. */
 const struct as_otf2_known_region *as_otf2_region_of(const struct as_otf2_reading *taking,
                                                      uint32_t region);
-/* 0: not known. */
+/* Returns 0 if the communicator is unknown. */
 int64_t as_otf2_known_comm_of(const struct as_otf2_reading *taking, uint32_t comm);
 
 /* ---- otf2_taken_grids.c: Cartesian topologies, windows ---- */
 void as_otf2_grid_callbacks(OTF2_GlobalDefReaderCallbacks *callbacks);
-/* Those of a communicator, for the process that has `rank` in it. */
+/* Defines the topologies and windows of a communicator for the process with `rank` in it. */
 void as_otf2_define_grids(struct as_otf2_reading *taking, uint32_t comm, uint32_t made,
                           uint64_t rank);
 void as_otf2_free_grids(struct as_otf2_reading *taking);
@@ -155,16 +156,16 @@ void as_otf2_free_grids(struct as_otf2_reading *taking);
 /* ---- otf2_taken_places.c: calling contexts ---- */
 void as_otf2_place_callbacks(OTF2_GlobalDefReaderCallbacks *callbacks);
 void as_otf2_define_places(const struct as_otf2_reading *taking, uint32_t made);
-/* NULL: not known. */
+/* Returns NULL if the context is unknown. */
 const struct as_otf2_known_context *as_otf2_context_of(const struct as_otf2_reading *taking,
                                                        uint32_t context);
-/* Writes callers of the call that was put last. */
+/* Writes the callers of the last call. */
 void as_otf2_make_callers(struct as_otf2_reading *taking, uint32_t context);
 void as_otf2_make_attributes(struct as_otf2_reading *taking, const OTF2_AttributeList *list);
 void as_otf2_make_sample(struct as_otf2_reading *taking, int64_t ns, uint32_t context,
                          uint32_t generator);
 
 /* ---- otf2_take_events.c ---- */
-OTF2_EvtReaderCallbacks *as_otf2_event_callbacks(void); /* NULL: no memory */
+OTF2_EvtReaderCallbacks *as_otf2_event_callbacks(void); /* NULL without memory */
 
 #endif

@@ -36,7 +36,7 @@ static OTF2_CallbackCode on_topology(void *user, OTF2_CartTopologyRef number, OT
     return note_grid(t, rc);
 }
 
-/* Coordinates of all ranks stand one after the other. */
+/* The coordinates of all ranks are stored one after another. */
 static OTF2_CallbackCode on_coordinate(void *user, OTF2_CartTopologyRef number, uint32_t rank,
                                        uint8_t dimensions_n, const uint32_t *coordinates)
 {
@@ -76,7 +76,7 @@ static const uint64_t *coordinates_of(const struct as_otf2_reading *t, uint32_t 
     return NULL;
 }
 
-/* A topology without all of its dimensions, or the rank's coordinates, is left out. */
+/* Defines a topology, unless dimensions or the coordinates of the rank are missing. */
 static void define_grid(struct as_otf2_reading *t, const struct as_otf2_taken_topology *topology,
                         uint32_t made, uint64_t comm, uint64_t rank)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Definitions of an imported OTF2 archive by their numbers. */
+/* Finds definitions of an imported OTF2 archive by number. */
 #include "exchange/otf2_taken.h"
 
 const char *as_otf2_known_text_of(const struct as_otf2_reading *t, OTF2_StringRef number)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calling contexts of an OTF2 archive that is imported: callers of calls and stacks of samples. A
- * context is a region and a line in it; each is a place of ours, and so is the begin of a region.
+ * Calling contexts of an imported OTF2 archive: callers of calls and stacks of samples. A context
+ * is a region and a line in it. Each context, and the start of each region, becomes a code
+ * position.
  */
 #include <math.h>
 #include <string.h>
 
 #include "exchange/otf2_taken.h"
 
-#define CALLERS_N 16u /* that are kept of a call */
+#define CALLERS_N 16u /* max callers of a call */
 
 /* ---- Definitions ----------------------------------------------------------------------------- */
 
@@ -39,7 +40,7 @@ static OTF2_CallbackCode on_context(void *user, OTF2_CallingContextRef number,
         t, rc < 0 ? rc : as_map_u64_put(&t->contexts, number, (uint32_t)t->context.n - 1));
 }
 
-/* A sample stands for a known time if a timer interrupts. */
+/* Reads an interrupt generator. Only a timer gives samples a known time. */
 static OTF2_CallbackCode on_generator(void *user, OTF2_InterruptGeneratorRef number,
                                       OTF2_StringRef name, OTF2_InterruptGeneratorMode mode,
                                       OTF2_Base base, int64_t exponent, uint64_t period)
@@ -61,7 +62,7 @@ void as_otf2_place_callbacks(OTF2_GlobalDefReaderCallbacks *c)
     OTF2_GlobalDefReaderCallbacks_SetInterruptGeneratorCallback(c, on_generator);
 }
 
-/* ---- Places ---------------------------------------------------------------------------------- */
+/* ---- Code positions ----------------------------------------------------------------------- */
 
 static const struct as_otf2_known_source *source_at(const struct as_otf2_reading *t,
                                                     uint32_t number)
@@ -96,7 +97,8 @@ void as_otf2_define_places(const struct as_otf2_reading *t, uint32_t made)
     }
 }
 
-/* The place of a context and those of its parents; their number. Damage may make a circle. */
+/* Lists the positions of a context and its parents, and returns their number. `max_n` also ends a
+ * cycle in a damaged archive. */
 static size_t places_from(const struct as_otf2_reading *t, uint32_t context, uint64_t *list,
                           size_t max_n)
 {
@@ -117,7 +119,7 @@ void as_otf2_make_callers(struct as_otf2_reading *t, uint32_t context)
         as_maker_callers(t->maker, t->made, list, n);
 }
 
-/* The first attribute that is a calling context says where the call was made. */
+/* Writes the caller from the first attribute that is a calling context. */
 void as_otf2_make_attributes(struct as_otf2_reading *t, const OTF2_AttributeList *list)
 {
     const uint32_t n = list ? OTF2_AttributeList_GetNumberOfElements(list) : 0;

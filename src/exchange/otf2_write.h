@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between the files that write OTF2 archives. */
+/* Shared by the files that write OTF2 archives. */
 #ifndef AS_EXCHANGE_OTF2_WRITE_H
 #define AS_EXCHANGE_OTF2_WRITE_H
 
@@ -13,9 +13,9 @@
 #include "base/str.h"
 #include "exchange/otf2.h"
 
-/* A routine; its number is that of the region. */
+/* A routine. Its index is the number of the OTF2 region. */
 struct as_otf2_region {
-    const char *text; /* the trace's */
+    const char *text; /* owned by the trace */
     uint32_t group;   /* as_trace_group */
     OTF2_CollectiveOp op;
 };
@@ -24,72 +24,72 @@ struct as_otf2_thread {
     uint32_t process, thread;
     OTF2_EvtWriter *events;
     uint64_t events_n;
-    bool in_collective; /* its end is written when the call is left */
-    uint32_t region;    /* that was entered last */
-    bool is_entering;   /* that is not written yet: its callers may follow */
+    bool in_collective; /* its end is written when the call returns */
+    uint32_t region;    /* last entered region */
+    bool is_entering;   /* the enter event is not written yet, because its callers may follow */
     OTF2_TimeStamp enter_time;
     bool is_sampled;
-    uint32_t context; /* of the latest sample */
+    uint32_t context; /* calling context of the last sample */
     struct as_trace_event collective;
-    /* Bytes of the call that is open, for its leave; 0: none. */
+    /* Bytes of the current call, for its leave event; 0: none. */
     uint64_t allocated_b, released_b;
 };
 
 struct as_otf2_request {
-    struct as_numbered id; /* its kind: as_trace_kind of what began it */
+    struct as_numbered id; /* kind: as_trace_kind of its beginning */
     OTF2_CollectiveOp op;
     OTF2_CommRef comm;
     uint32_t root;
     uint64_t sent_b, received_b;
-    uint32_t partner, tag; /* of a send that is started again and again */
+    uint32_t partner, tag; /* of a persistent send */
     uint64_t size_b;
 };
 _Static_assert(offsetof(struct as_otf2_request, id) == 0,
                "a row of a numbered table begins with its id");
 
 struct as_otf2_process {
-    uint32_t *region; /* by number of a name */
-    uint32_t *window; /* by place among the process's windows: row of `window` */
+    uint32_t *region; /* by name number */
+    uint32_t *window; /* by index of the process's windows: row of `window` */
 };
 
-/* A window of all processes that have it: the n-th of its communicator. */
+/* A window shared by processes: window `number` of its communicator. */
 struct as_otf2_window {
     OTF2_CommRef comm;
-    uint32_t number; /* n, from 0 */
+    uint32_t number; /* counts from 0 */
 };
 
-/* A communicator of all processes that have it. */
+/* A communicator shared by processes. */
 struct as_otf2_comm {
     uint64_t global;
     const struct as_trace_comm *comm;
 };
 
-/* A function of a sample below the one that called it; a parent stands before it. */
+/* A function in a sample and its caller. A parent precedes its children. */
 struct as_otf2_context {
-    uint32_t parent;         /* OTF2_UNDEFINED_CALLING_CONTEXT: nobody called it */
-    uint32_t region, source; /* source: OTF2_UNDEFINED_UINT32: not known */
-    uint32_t depth;          /* from 1 */
+    uint32_t parent;         /* OTF2_UNDEFINED_CALLING_CONTEXT: no caller */
+    uint32_t region, source; /* source OTF2_UNDEFINED_UINT32: unknown */
+    uint32_t depth;          /* counts from 1 */
 };
 
 struct as_otf2_source {
-    const char *file; /* the trace's code's */
+    const char *file; /* owned by the code of the trace */
     uint32_t line;
 };
 
 struct as_otf2_samples {
     AS_VEC(struct as_otf2_context) context;
     AS_VEC(struct as_otf2_source) source;
-    AS_VEC(int64_t) period_ns; /* that samples stand for: a generator each */
+    AS_VEC(int64_t) period_ns; /* times of samples; each is an interrupt generator */
     struct as_index contexts, sources, periods;
-    struct as_map_u64 callers; /* by process and addresses: context */
+    struct as_map_u64 callers; /* hash of process and addresses -> context */
 };
-/* The attribute of a call: the calling context that it was made from. */
+/* Attribute of a call: the calling context of its caller. */
 #define AS_OTF2_CALLER      0u
 #define AS_OTF2_CALLER_NAME "caller"
-/* Attributes of the leave of an allocation, as Score-P names them. */
+/* Attributes of the leave event of an allocation, named as by Score-P. */
 #define AS_OTF2_ALLOCATED 1u
 #define AS_OTF2_RELEASED  2u
-/* In place of a group, of regions that are functions of samples. */
+/* Used as the group of regions that are functions of samples. */
 #define AS_OTF2_SAMPLED AS_TRACE_GROUPS_N
 
 struct as_otf2_writer {
@@ -97,16 +97,16 @@ struct as_otf2_writer {
     struct as_otf2_counts *counts;
     OTF2_Archive *archive;
     int64_t begin_ns, end_ns;
-    uint64_t walked_n;                    /* events that came by */
-    AS_VEC(struct as_otf2_thread) thread; /* by location */
+    uint64_t walked_n;                    /* events visited */
+    AS_VEC(struct as_otf2_thread) thread; /* by location number */
     AS_VEC(struct as_otf2_process) process;
     AS_VEC(struct as_otf2_region) region;
     AS_VEC(struct as_otf2_comm) comm;
     AS_VEC(struct as_otf2_window) window;
     struct as_index regions, comms; /* rows of `region` and `comm` */
-    /* Those that can be started again, and those that are not complete: struct as_otf2_request. */
+    /* Persistent and incomplete requests, as struct as_otf2_request. */
     struct as_numbered_table persistent, open;
-    struct as_map_u64 blocks; /* by process and address: row of `block_b` */
+    struct as_map_u64 blocks; /* hash of process and address -> row of `block_b` */
     AS_VEC(uint64_t) block_b;
     struct as_otf2_samples samples;
     struct assay_error *err;
@@ -118,19 +118,21 @@ int as_otf2_write_event(void *writer, uint32_t location, const struct as_trace_e
 /* ---- otf2_samples.c ---- */
 OTF2_ErrorCode as_otf2_write_sample(struct as_otf2_writer *writer, struct as_otf2_thread *thread,
                                     const struct as_trace_event *event, OTF2_TimeStamp time);
-/* The call that the thread is entering; `callers` of it, NULL: not known. */
+/* Writes the pending enter event of a thread with its callers (NULL: unknown). */
 OTF2_ErrorCode as_otf2_write_enter(struct as_otf2_writer *writer, struct as_otf2_thread *thread,
                                    const struct as_trace_event *callers);
 void as_otf2_samples_fini(struct as_otf2_samples *samples);
 
 /* ---- otf2_names.c: definitions ---- */
-int as_otf2_list(struct as_otf2_writer *writer); /* regions and communicators; 0 or NOMEM */
+/* Lists regions and communicators; returns 0 or NOMEM. */
+int as_otf2_list(struct as_otf2_writer *writer);
 OTF2_ErrorCode as_otf2_write_definitions(const struct as_otf2_writer *writer);
-/* The region of this text and group, which may be new. 0 or NOMEM. */
+/* Finds or adds the region of a text and group. Returns 0 or NOMEM. */
 int as_otf2_list_region(struct as_otf2_writer *writer, const char *text, uint32_t group,
                         uint32_t *out);
-bool as_otf2_is_metric(const struct as_otf2_writer *writer, uint32_t region); /* of whole numbers */
-/* OTF2_UNDEFINED_RMA_WIN: not known. */
+/* Metric of integers. */
+bool as_otf2_is_metric(const struct as_otf2_writer *writer, uint32_t region);
+/* Returns OTF2_UNDEFINED_RMA_WIN if the window is unknown. */
 OTF2_RmaWinRef as_otf2_window_of(const struct as_otf2_writer *writer, uint32_t process,
                                  int64_t window);
 OTF2_CommRef as_otf2_comm_of(const struct as_otf2_writer *writer, uint32_t process, int64_t comm);

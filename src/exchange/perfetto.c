@@ -28,7 +28,7 @@ enum note_tag { NOTE_NAME = 1 << 3, NOTE_INTEGER = 4 << 3 };
 struct perfetto_body {
     const struct as_perfetto_writer *w;
     struct as_out *out;
-    uint32_t sent, received; /* texts */
+    uint32_t sent, received; /* text indices */
 };
 
 static uint8_t *encode_varint_field(uint8_t *at, uint64_t tag, uint64_t value)
@@ -97,7 +97,8 @@ static uint8_t *encode_perfetto_event(uint8_t *at, const struct perfetto_body *b
     }
 }
 
-/* Lengths of packet and event fit a byte: the longest event, an instant, has 71 bytes. */
+/* Max length of packet and event that fits one byte. The longest event, an instant, has 71
+ * bytes. */
 #define SHORT_MOST 127
 
 static int write_event_packet(void *context, const void *bytes)
@@ -138,7 +139,7 @@ static int emit_perfetto(void *writer, struct as_out *out, struct assay_error *e
 static int prepare_writer(struct as_perfetto_writer *w)
 {
     as_map_view_init(&w->texts);
-    AS_TRY(as_vec_push(&w->text, "")); /* number 0 */
+    AS_TRY(as_vec_push(&w->text, "")); /* index 0 */
     for (uint32_t p = 0; p < w->trace->process.n; p++) {
         const struct as_trace_process *process = &w->trace->process.at[p];
         uint32_t *names = as_calloc(process->name.n + 1, sizeof *names);

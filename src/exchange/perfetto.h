@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Traces as ui.perfetto.dev and its trace processor read them: packets of track events (Perfetto,
- * protos/perfetto/trace/trace_packet.proto and track_event/, of which field numbers are those that
- * stay). A track for each thread, in one for its process; calls are slices, messages instants of
- * both sides joined by a flow, counters tracks of their own.
+ * Writes traces for ui.perfetto.dev and `trace_processor` as packets of track events. Each thread
+ * has a track inside that of its process. Calls are slices, counters have their own tracks. A
+ * message is two instants joined by a flow. Format: Perfetto,
+ * protos/perfetto/trace/trace_packet.proto and track_event/; the field numbers are stable.
  */
 #ifndef AS_EXCHANGE_PERFETTO_H
 #define AS_EXCHANGE_PERFETTO_H
@@ -14,11 +14,11 @@
 
 struct as_perfetto_counts {
     uint64_t slices_n, messages_n, values_n;
-    uint64_t unmatched_n; /* messages of which one side alone is known: they are not in the file */
+    uint64_t unmatched_n; /* messages with one known side, which are not written */
 };
 
-/* Errors: IO (what cannot be written; nothing is left then), NOMEM, what reading the trace answers.
- */
+/* Writes the file `path`. Errors: IO (nothing is left then), NOMEM, and those of reading the
+ * trace. */
 int as_perfetto_write(const struct as_trace *trace, const char *path,
                       struct as_perfetto_counts *counts, struct assay_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of a trace stands in a file for Perfetto: slices, messages, values of counters. */
+/* Collects the content of a Perfetto file: slices, messages, counter values. */
 #include <string.h>
 
 #include "base/error.h"
@@ -51,7 +51,8 @@ static int begin_slice(struct as_perfetto_writer *w, uint32_t location, int64_t 
     return store_perfetto_record(w, ns, AS_PERFETTO_AT, &record);
 }
 
-/* Slices above it were left by other ways; one that is not open has no beginning in the trace. */
+/* Ends a slice and the slices above it, which were left without an event. A slice that is not open
+ * began before the trace. */
 static int end_slice(struct as_perfetto_writer *w, uint32_t location, int64_t ns, int64_t name)
 {
     struct as_perfetto_thread *thread = &w->thread.at[location];
@@ -80,7 +81,7 @@ static int enter_call(struct as_perfetto_writer *w, uint32_t location,
                        as_trace_name_of(&w->trace->process.at[process], event->name).group);
 }
 
-/* What is no routine is called as its kind of record. */
+/* Begins a slice without a routine; it has the name of its kind of record. */
 static int begin_kind(struct as_perfetto_writer *w, uint32_t location,
                       const struct as_trace_event *event, const char *title, uint32_t group)
 {
@@ -118,7 +119,7 @@ static const char *title_of_work(int64_t work)
     }
 }
 
-/* ---- What calls carry ------------------------------------------------------------------------ */
+/* ---- Sizes of calls ----------------------------------------------------------------------- */
 
 static void note_sizes(struct as_perfetto_writer *w, uint32_t location,
                        const struct as_trace_event *event)
@@ -156,7 +157,7 @@ static int store_perfetto_value(struct as_perfetto_writer *w, uint32_t location,
     return store_perfetto_record(w, event->raw_ns, AS_PERFETTO_AT, &record);
 }
 
-/* An instant with the name of the function. */
+/* Stores a sample as an instant with the name of its function. */
 static int store_perfetto_sample(struct as_perfetto_writer *w, uint32_t location,
                                  const struct as_trace_event *event)
 {
@@ -201,7 +202,7 @@ static int collect_perfetto_event(void *context, uint32_t location,
     case AS_TRACE_BARRIER_END:
     case AS_TRACE_WORK_END:
     case AS_TRACE_TASK_END:
-    case AS_TRACE_ON: /* the kind before is what it ends */
+    case AS_TRACE_ON: /* ends the slice of the kind before */
         return end_slice(w, location, event->raw_ns, -((int64_t)event->kind - 1));
     case AS_TRACE_COLLECTIVE:
     case AS_TRACE_IO:

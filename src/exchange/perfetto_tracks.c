@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Before the events: the texts that they name by number, and the tracks that they are on. The trace
- * processor makes one process of all that have one number, so those of several machines, and an
- * execution that followed another, get numbers that no process of Linux has.
+ * Writes the texts that events refer to, and their tracks. `trace_processor` merges processes with
+ * equal numbers. So processes of several machines, and successive programs of one process, get
+ * numbers that Linux never uses.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void add_text(struct as_str *to, unsigned field, const char *text)
     as_proto_bytes(to, field, view.p ? view.p : "", view.n);
 }
 
-/* `field` of a packet is what stands in `part`. */
+/* Writes `part` as field `field` of a packet. */
 static void write_packet(struct perfetto_tracks *t, unsigned field, unsigned flags)
 {
     as_proto_number(&t->packet, AS_PERFETTO_SEQUENCE, AS_PERFETTO_SEQUENCE_ID);
@@ -82,7 +82,8 @@ static bool is_only_one(const struct as_trace *trace, const struct as_trace_proc
     return process->pid > 0;
 }
 
-/* Made-up numbers of a process and its threads do not meet those of others. */
+/* Returns the number of a process. Made-up numbers of processes and threads never equal real
+ * ones. */
 static uint64_t number_of_process(const struct perfetto_tracks *t, uint32_t p)
 {
     const struct as_trace_process *process = &t->w->trace->process.at[p];
@@ -117,7 +118,7 @@ static void write_thread_track(struct perfetto_tracks *t, uint32_t location)
     const uint64_t pid = number_of_process(t, thread->process);
     const uint64_t track = as_perfetto_thread_track(t->w, location);
     uint64_t tid = facts->tid;
-    if (pid != process->pid) /* the main thread of a process has its number */
+    if (pid != process->pid) /* the main thread has the number of its process */
         tid = thread->thread ? FIRST_MADE_UP + track : pid;
     char name[sizeof facts->name + 16];
     snprintf(name, sizeof name, "%s", *facts->name ? facts->name : "thread");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between the files that write traces for Perfetto. */
+/* Shared by the files that write traces for Perfetto. */
 #ifndef AS_EXCHANGE_PERFETTO_WRITE_H
 #define AS_EXCHANGE_PERFETTO_WRITE_H
 
@@ -17,11 +17,11 @@ enum as_perfetto_kind {
     AS_PERFETTO_RECEIVED,
     AS_PERFETTO_INTEGER,
     AS_PERFETTO_REAL,
-    AS_PERFETTO_SAMPLE /* as BEGIN */
+    AS_PERFETTO_SAMPLE /* fields as BEGIN */
 };
 
-/* What stands at one time: a message is received before the call is left, sent after it is entered.
- */
+/* Order at equal times: a message is received before the call is left, and sent after it is
+ * entered. */
 enum as_perfetto_place {
     AS_PERFETTO_BEFORE,
     AS_PERFETTO_AT,
@@ -30,7 +30,7 @@ enum as_perfetto_place {
 };
 
 struct as_perfetto_record {
-    int64_t order; /* nanoseconds since the beginning times AS_PERFETTO_PLACES_N, and the place */
+    int64_t order; /* ns since the start times AS_PERFETTO_PLACES_N, plus as_perfetto_place */
     uint32_t kind, track;
     union {
         struct {
@@ -41,16 +41,16 @@ struct as_perfetto_record {
         } end;
         struct {
             uint64_t flow;
-            int64_t partner, tag, size_b; /* partner: its world rank */
+            int64_t partner, tag, size_b; /* partner: world rank */
         } message;
-        int64_t value; /* of a counter: itself, or the bits of a double */
+        int64_t value; /* of a counter: the value or the bits of a double */
     };
 };
 _Static_assert(offsetof(struct as_perfetto_record, order) == 0, "ordered by its first number");
 
-/* A slice that is open. What ends it carries what it moved. */
+/* An open slice. Its end event has the bytes that it moved. */
 struct as_perfetto_frame {
-    int64_t name; /* of the process; -kind: what is no routine */
+    int64_t name; /* name number in the process; -kind for slices without a routine */
     int64_t sent_b, received_b, moved_b;
 };
 
@@ -61,7 +61,7 @@ struct as_perfetto_thread {
 
 /* A counter of a thread. */
 struct as_perfetto_counter {
-    uint32_t location, name; /* its text */
+    uint32_t location, name; /* index of its text */
 };
 
 struct as_perfetto_writer {
@@ -69,15 +69,16 @@ struct as_perfetto_writer {
     struct as_perfetto_counts *counts;
     int64_t begin_ns;
     struct as_ordered_store *records;
-    AS_VEC(struct as_perfetto_thread) thread; /* by location */
-    AS_VEC(uint32_t *) name;                  /* by process: by number the text, 0: not yet */
-    AS_VEC(const char *) text;                /* number 0: none */
+    AS_VEC(struct as_perfetto_thread) thread; /* by location number */
+    /* By process: name number -> text; 0: not numbered yet. */
+    AS_VEC(uint32_t *) name;
+    AS_VEC(const char *) text; /* index 0: none */
     struct as_map_view texts;
     AS_VEC(struct as_perfetto_counter) counter;
     struct assay_error *err;
 };
 
-/* Tracks: processes, then threads by location, then counters; numbers of all from 1. */
+/* Track ids from 1: processes, then threads by location number, then counters. */
 static inline uint64_t as_perfetto_process_track(uint32_t process)
 {
     return (uint64_t)process + 1;
@@ -93,13 +94,13 @@ static inline uint64_t as_perfetto_counter_track(const struct as_perfetto_writer
     return w->trace->process.n + w->thread.n + (uint64_t)at + 1;
 }
 
-/* ---- perfetto_collect.c: what goes into the file ---- */
+/* ---- perfetto_collect.c: content of the file ---- */
 int as_perfetto_collect(struct as_perfetto_writer *writer, struct assay_error *err);
 
 /* ---- perfetto_tracks.c: names and tracks; 0 or NOMEM ---- */
 int as_perfetto_write_tracks(const struct as_perfetto_writer *writer, struct as_out *out);
 
-/* Names of what `end` and messages carry, from 1. */
+/* Numbers of the annotation names of end events and messages, from 1. */
 enum as_perfetto_note {
     AS_PERFETTO_NOTE_SENT = 1,
     AS_PERFETTO_NOTE_RECEIVED,
@@ -109,7 +110,7 @@ enum as_perfetto_note {
     AS_PERFETTO_NOTE_SIZE
 };
 
-/* Fields of TracePacket. All packets are of one sequence. */
+/* Fields of TracePacket. All packets belong to one sequence. */
 enum as_perfetto_packet {
     AS_PERFETTO_TIMESTAMP = 8,
     AS_PERFETTO_SEQUENCE = 10,
@@ -119,7 +120,7 @@ enum as_perfetto_packet {
     AS_PERFETTO_TRACK = 60
 };
 #define AS_PERFETTO_SEQUENCE_ID 1u
-#define AS_PERFETTO_CLEARED     1u /* flags: names begin here */
-#define AS_PERFETTO_NEEDED      2u /* names are needed */
+#define AS_PERFETTO_CLEARED     1u /* flag: names begin here */
+#define AS_PERFETTO_NEEDED      2u /* flag: names are needed */
 
 #endif

@@ -10,7 +10,7 @@
 #include "exchange/common.h"
 #include "exchange/prv_write.h"
 
-/* ---- Who is there ---------------------------------------------------------------------------- */
+/* ---- Objects ------------------------------------------------------------------------------- */
 
 static int node_number(struct as_prv_writer *w, const char *machine, uint32_t *out)
 {
@@ -20,7 +20,7 @@ static int node_number(struct as_prv_writer *w, const char *machine, uint32_t *o
     return as_vec_push(&w->node, machine);
 }
 
-/* The first process of a rank has it. */
+/* Adds a rank. The first process with this rank gets it. */
 static int list_rank(struct as_prv_writer *w, int64_t rank, uint32_t task)
 {
     const struct as_prv_rank listed = {(uint64_t)rank, task};
@@ -72,7 +72,7 @@ static uint32_t task_of_rank(const struct as_prv_writer *w, uint64_t rank)
     return at == AS_INDEX_NONE ? 0 : w->rank.at[at].task;
 }
 
-/* Communicators that hold more than one process, said by their first member. */
+/* Writes communicators with more than one process; the first member of each writes it. */
 static size_t write_comms(struct as_prv_writer *w, struct as_out *out)
 {
     size_t n = 0;

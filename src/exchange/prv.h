@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Traces as the files of Paraver: a .prv with states, events and communications, a .pcf that names
- * their numbers, a .row that names threads. After the description of the format by the Barcelona
- * Supercomputing Center ("Paraver: traceview and file format").
+ * Writes traces as Paraver files. A .prv has states, events and communications. A .pcf has labels
+ * of their numbers, and a .row has names of threads. Format: Barcelona Supercomputing Center,
+ * "Paraver: traceview and file format".
  */
 #ifndef AS_EXCHANGE_PRV_H
 #define AS_EXCHANGE_PRV_H
@@ -13,12 +13,12 @@
 
 struct as_prv_counts {
     uint64_t states_n, events_n, communications_n;
-    uint64_t unmatched_n; /* messages of which one side alone is known: they are not in the file */
+    uint64_t unmatched_n; /* messages with one known side, which are not written */
 };
 
 /*
- * `path` ends in .prv; the other two stand beside it. Errors: IO (what cannot be written; nothing
- * is left then), NOMEM, what reading the trace answers.
+ * Writes `path`, which ends in .prv, and the other two files beside it. Errors: IO (nothing is left
+ * then), NOMEM, and those of reading the trace.
  */
 int as_prv_write(const struct as_trace *trace, const char *path, struct as_prv_counts *counts,
                  struct assay_error *err);

@@ -1,35 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lines of a .prv: events, states and communications, each in order, become one. */
+/* Merges the sorted events, states and communications into the lines of a .prv. */
 #include "base/digits.h"
 #include "base/error.h"
 #include "exchange/prv_write.h"
 
-/* The digits of a time but for the last eight, and a whole one with what stands behind it: as they
- * are copied, at once. */
+/* Sizes of the text of a time without its last eight digits, and of a complete time with spare
+ * bytes. Each is copied at once. */
 #define HIGH_MOST_B  16u
 #define TIME_MOST_B  (AS_DIGITS_MOST + AS_DIGITS_SPARE)
-#define HIGH_NONE_NS (UINT64_C(1) << 63) /* no time is as far from it as eight digits say */
+#define HIGH_NONE_NS (UINT64_C(1) << 63) /* no time is within eight digits of it */
 
-/* What each gives next. */
+/* The next element of each source. */
 struct prv_sources {
     struct as_prv_writer *w;
     struct as_out *out;
     struct assay_error *err;
     struct as_prv_event event;
     bool has_event;
-    int64_t event_ns;                    /* since the trace began */
+    int64_t event_ns;                    /* since the trace start */
     uint64_t event_number;               /* from 0 */
     const struct as_prv_interval *state; /* NULL: no more */
     const struct as_prv_message *message;
-    uint64_t high_ns; /* of the time that was put last, without its last eight digits; its text */
+    /* The last written time without its last eight digits, and its text. */
+    uint64_t high_ns;
     char high_text[HIGH_MOST_B];
     size_t high_n;
-    int64_t line_ns; /* of the line before: its time, and its text */
+    /* Time of the last line, and its text. */
+    int64_t line_ns;
     char line_text[TIME_MOST_B];
     size_t line_n;
 };
 
-/* Numbers of a line: a communication has two threads and six more. */
+/* Max length of a line: a communication has two threads and six more numbers. */
 #define LINE_MOST_B                                                                                \
     (2 * sizeof(((struct as_prv_thread *)0)->text) +                                               \
      sizeof(((struct as_prv_event_type *)0)->text) + 8 * (AS_DIGITS_MOST + 1) + AS_DIGITS_SPARE)
@@ -64,7 +66,7 @@ static char *print_prv_whole_time(char *to, struct prv_sources *s, int64_t ns)
     return as_digits_print(to, (uint64_t)ns);
 }
 
-/* Times of lines that follow each other differ in their last eight digits. */
+/* Prints a time. Times of consecutive lines differ only in their last eight digits. */
 static inline char *print_prv_time(char *to, struct prv_sources *s, int64_t ns, char behind)
 {
     const uint64_t rest = (uint64_t)ns - s->high_ns;
@@ -78,7 +80,7 @@ static inline char *print_prv_time(char *to, struct prv_sources *s, int64_t ns, 
     return to + 1;
 }
 
-/* With which a line begins: many have that of the line before. */
+/* Prints the time at the start of a line. Many lines have the time of the line before. */
 static inline char *print_prv_begin(char *to, struct prv_sources *s, int64_t ns)
 {
     if (ns != s->line_ns) {
@@ -116,8 +118,7 @@ static inline void write_prv_event(struct prv_sources *s)
     s->event_number++;
 }
 
-/* ---- What was found when it was over ----------------------------------------------------------
- */
+/* ---- States and communications ------------------------------------------------------------- */
 
 static int next_state(struct prv_sources *s)
 {
@@ -169,7 +170,7 @@ static bool state_is_next(const struct as_prv_interval *state, const struct as_p
     return state->ns != message->ns ? state->ns < message->ns : state->number <= message->number;
 }
 
-/* Events before a time, and those of that time that were found before. */
+/* Writes the events before `ns`, and those at `ns` that were found before. */
 static int write_prv_events_until(struct prv_sources *s, int64_t ns, uint64_t number)
 {
     const uint64_t found_n = number >> AS_PRV_FOUND_BITS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of a trace stands in a file of Paraver: its walk, calls, states and communications. */
+/* Collects the content of a Paraver file: events, calls, states and communications. */
 #include <string.h>
 
 #include "base/error.h"
@@ -7,7 +7,7 @@
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-/* Of a state or communication. */
+/* Returns the number of a state or communication. */
 static uint64_t number_found(struct as_prv_writer *w)
 {
     const uint64_t most = (UINT64_C(1) << AS_PRV_FOUND_BITS) - 1;
@@ -67,7 +67,7 @@ static int store_prv_collective(struct as_prv_writer *w, uint32_t location,
     return store_prv_request(w, location, event);
 }
 
-/* The end of a collective that does not block. Messages have theirs in their line. */
+/* Stores the end of a nonblocking collective. Messages have their end in their line. */
 static int store_prv_done(struct as_prv_writer *w, uint32_t location,
                           const struct as_trace_event *event)
 {
@@ -99,7 +99,7 @@ static int store_prv_file_event(struct as_prv_writer *w, uint32_t location,
     return as_prv_store_event(w, location, event->raw_ns, AS_PRV_FILE_SIZE, event->io.size_b);
 }
 
-/* Values of files are whole numbers: those of the user are so many millionths. */
+/* Returns a real value in millionths, because the file has integers. */
 static int64_t millionths_of(int64_t bits)
 {
     double real;
@@ -118,7 +118,7 @@ static int store_prv_counter(struct as_prv_writer *w, uint32_t location,
     int64_t value = event->field[1];
     if (!counter)
         return as_error_nomem(w->err, "counters of a trace");
-    if (counter->latest) { /* a total here, an increment there */
+    if (counter->latest) { /* the trace has totals, the file increments */
         value = (int64_t)((uint64_t)value - (uint64_t)counter->latest[location]);
         counter->latest[location] = event->field[1];
     }
@@ -129,7 +129,7 @@ static int store_prv_counter(struct as_prv_writer *w, uint32_t location,
 /* ---- Calls that stand for several -------------------------------------------------------------
  */
 
-/* The type of the count; that of the time follows. */
+/* Returns the event type of the count. The type of the time is the next one. */
 static int64_t count_type_of(const char *routine)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of a trace of Paraver as records of ours, and the definitions that they need. */
+/* Writes the records of a Paraver trace as records of assay, with their definitions. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,13 +36,13 @@ static int emit_call(const struct prv_emission *e, int64_t type, int64_t value)
     size_t at = thread->call.n;
     while (at > 0 && thread->call.at[at - 1].type != type)
         at--;
-    if (at == 0) { /* it began before the trace did, or was cut off */
+    if (at == 0) { /* it began before the trace, or was truncated */
         e->t->counts->left_out_n++;
         return 0;
     }
     make_prv_event(e, AS_TRACE_LEAVE, thread->call.at[at - 1].name, 0, 0);
     thread->call.n--;
-    for (; at <= thread->call.n; at++) /* those of other types may be within */
+    for (; at <= thread->call.n; at++) /* calls of other types may be inside */
         thread->call.at[at - 1] = thread->call.at[at];
     return 0;
 }
@@ -92,7 +92,7 @@ static void emit_part(const struct prv_emission *e, int64_t value)
     e->thread->is_in_part = value != 0;
 }
 
-/* What begins with a value and ends with 0. */
+/* Writes the begin (value) and end (0) of a span. */
 static void emit_span(const struct prv_emission *e, enum as_trace_kind begin, int64_t what,
                       int64_t value, bool *is_in)
 {
@@ -137,14 +137,14 @@ static void emit_lock(const struct prv_emission *e, int64_t type, int64_t value)
 
 /* ---- All else -------------------------------------------------------------------------------- */
 
-/* Values that name labels of no meaning here: deeper callers, and the like. */
+/* Returns true for event types that are not imported, such as deeper callers. */
 static bool is_passed_over(int64_t type)
 {
     return (type >= 70000000 && type < 90000000) || (type >= 30000000 && type < 31000000) ||
            (type >= 60000100 && type < 60000300);
 }
 
-/* Values of hardware counters are what was counted since the reading before. */
+/* Adds a hardware counter value to its total. The file has increments. */
 static int add_to_total(const struct prv_emission *e, int64_t type, int64_t *value)
 {
     struct as_prv_reading *t = e->t;
@@ -195,7 +195,7 @@ static int emit_counter(const struct prv_emission *e, int64_t type, int64_t valu
     return 0;
 }
 
-/* Whether it read or wrote is in the name of the call. */
+/* Writes the bytes of a file operation. The call name tells whether it read or wrote. */
 static void emit_moved(const struct prv_emission *e, int64_t size_b)
 {
     const struct as_prv_import_thread *thread = e->thread;
@@ -273,13 +273,14 @@ static int emit_event(const struct prv_emission *e, int64_t type, int64_t value)
     }
 }
 
-/* The world, or one of its members besides the communicators of the file. */
+/* Returns the communicator of a lane: the world, or a copy of it besides the communicators of the
+ * file. */
 static int64_t comm_of_lane(const struct as_prv_reading *t, int64_t lane)
 {
     return lane ? 3 + (int64_t)t->header->group.n + lane : 1;
 }
 
-/* A message counts within a call: where the trace has none, one without length stands for it. */
+/* Writes a message. It must be inside a call; if there is none, a call of zero length is added. */
 static int emit_message(const struct prv_emission *e, const struct as_prv_imported *r)
 {
     const bool is_send = r->kind == AS_TAKEN_SEND || r->kind == AS_TAKEN_SENT;
@@ -305,10 +306,10 @@ static int emit_message(const struct prv_emission *e, const struct as_prv_import
     return 0;
 }
 
-/* Requests of messages are counted from 1. */
+/* Number of a collective request, above those of messages, which count from 1. */
 #define GATHERED_REQUEST(number) ((INT64_C(1) << 40) + (number))
 
-/* One that does not block is complete at a time that files of other tools do not say. */
+/* Writes a collective. Files of other tools do not tell when a nonblocking one is complete. */
 static void emit_collective(const struct prv_emission *e, const struct as_prv_imported *r)
 {
     const struct as_prv_import_call *call =
@@ -381,7 +382,7 @@ static int open_streams(struct as_prv_reading *t, struct assay_error *err)
         AS_TRY(as_maker_add_process(t->maker, machine_of(t, t->header->task.at[p].node, machine),
                                     &t->task.at[p].made, err));
     as_vec_foreach (&t->thread, thread) {
-        if (thread->begin_ns > thread->end_ns) /* nothing is said of it */
+        if (thread->begin_ns > thread->end_ns) /* it has no records */
             continue;
         AS_TRY(as_maker_add_thread(t->maker, t->task.at[thread->task].made, "", thread->begin_ns,
                                    &thread->made, err));
@@ -403,7 +404,7 @@ static void define_groups(struct as_prv_reading *t, uint32_t task)
         }
 }
 
-/* Returns true if a task of the application calls MPI: then all of them are ranks. */
+/* Returns true if a task of the application uses MPI. Then all its tasks are ranks. */
 static bool is_of_ranks(const struct as_prv_reading *t, const struct as_prv_world *own)
 {
     bool is_one = false;
@@ -412,8 +413,8 @@ static bool is_of_ranks(const struct as_prv_reading *t, const struct as_prv_worl
     return is_one;
 }
 
-/* The world of its application, and a communicator of the same tasks for each lane. Ranks of later
- * applications count on; their communicators are others in spite of equal numbers. */
+/* Defines the world of an application, and a communicator of the same tasks per lane. Ranks
+ * continue over the applications. Their communicators differ in spite of equal numbers. */
 static void define_world(struct as_prv_reading *t, uint32_t task, const struct as_prv_world *own,
                          const uint64_t *world)
 {

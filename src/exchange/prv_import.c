@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "exchange/prv_taking.h"
 
-/* ---- Who is there ---------------------------------------------------------------------------- */
+/* ---- Objects ------------------------------------------------------------------------------- */
 
 static int list_tasks(struct as_prv_reading *t)
 {
@@ -48,8 +48,8 @@ struct as_prv_world as_prv_taken_world(const struct as_prv_reading *t, uint32_t 
     return (struct as_prv_world){application, first, end - first};
 }
 
-/* Of several that have all tasks of an application the first is its world; numbers 1 and 2 are the
- * world's and the process's own (doc/internals/trace.md). */
+/* The first communicator with all tasks of an application is its world. Numbers 1 and 2 are the
+ * world and the process itself (doc/internals/trace.md). */
 uint64_t as_prv_taken_comm(const struct as_prv_reading *t, uint32_t task, int64_t number)
 {
     const size_t at = as_prv_taken_group(t, task, number);
@@ -76,7 +76,8 @@ static int add_prv_record(struct as_prv_reading *t, int64_t ns, int place,
     return as_ordered_add(t->records, record, t->err);
 }
 
-/* Which operation of its communicator it is for its task, and whether its root said so. */
+/* Finds the number of a collective in its communicator for a task. Keeps the root if this task is
+ * it. */
 static int note_collective(struct as_prv_reading *t, uint32_t task, size_t group, bool is_root,
                            int64_t *number)
 {
@@ -95,8 +96,8 @@ static int note_collective(struct as_prv_reading *t, uint32_t task, size_t group
     return 0;
 }
 
-/* Returns the only communicator with several members, if it has all tasks of the application; else
- * -1. Collectives without events of their own belong to it. */
+/* Returns the only communicator with several members, if it has all tasks of the application;
+ * otherwise -1. Collectives without their own events belong to it. */
 static int64_t only_communicator(const struct as_prv_reading *t, uint32_t task)
 {
     const struct as_prv_world own = as_prv_taken_world(t, task);
@@ -132,7 +133,8 @@ static int end_collective(struct as_prv_reading *t, uint32_t at)
     return add_prv_record(t, gather.ns, AS_TAKEN_AT, &record);
 }
 
-/* Routines of 50000002 that do not block name their request in events of their own. */
+/* Returns true for collectives without their own events. Nonblocking routines of 50000002 name
+ * their request in events. */
 static bool is_bare_collective(struct as_prv_reading *t, int64_t value)
 {
     uint32_t name;
@@ -144,7 +146,7 @@ static bool is_bare_collective(struct as_prv_reading *t, int64_t value)
            strcmp(text, "MPI_Reduce_local") != 0;
 }
 
-/* The call has ended: without size and root, it is a collective of the only communicator. */
+/* Ends a call. A call without size and root is a collective of the only communicator. */
 static int end_bare_collective(struct as_prv_reading *t, uint32_t at)
 {
     struct as_prv_import_thread *thread = &t->thread.at[at];
@@ -168,7 +170,8 @@ static int note_collective_call(struct as_prv_reading *t, uint32_t at, int64_t n
     return 0;
 }
 
-/* Sizes, root and communicator stand at one time, before the next event of their thread. */
+/* Parses sizes, root and communicator. They have one time and precede the next event of their
+ * thread. */
 static int parse_prv_collective(struct as_prv_reading *t, uint32_t thread, int64_t ns, int64_t type,
                                 int64_t value)
 {
@@ -189,7 +192,7 @@ static int parse_prv_collective(struct as_prv_reading *t, uint32_t thread, int64
     return 0;
 }
 
-/* The first event of a request stands at its collective, the second where it is complete. */
+/* Imports a request. Its first event is at its collective, the second at its completion. */
 static int import_prv_request(struct as_prv_reading *t, uint32_t thread, int64_t ns, int64_t value)
 {
     struct as_prv_import_collective *gather = &t->thread.at[thread].gather;
@@ -222,7 +225,7 @@ static int import_prv_event(struct as_prv_reading *t, uint32_t thread, int64_t n
     return add_prv_record(t, ns, AS_TAKEN_AT, &record);
 }
 
-/* They count only where nothing says what a thread calls: else they say the same once more. */
+/* Imports a state, but only in a trace without calls. Otherwise states would repeat the calls. */
 static int import_prv_state(struct as_prv_reading *t, const struct as_prv_line_read *line)
 {
     struct as_prv_import_thread *thread = &t->thread.at[line->thread];
@@ -244,9 +247,9 @@ static int import_prv_state(struct as_prv_reading *t, const struct as_prv_line_r
 
 #define LANES_MOST 64
 
-/* Lines are pairs in the order of their sends, and do not name their communicator. Receives of one
- * channel that were asked for in another order belong to several communicators. A lane has the
- * messages of one order. */
+/* Chooses a lane for a message. Lines are in the order of sends and do not name their communicator.
+ * If the receives of a channel were posted in another order, they belong to several communicators.
+ * Each lane has the messages of one order. */
 static int lane_of(struct as_prv_reading *t, int64_t from, int64_t to, int64_t tag,
                    int64_t asked_ns, int64_t *out)
 {

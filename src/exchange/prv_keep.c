@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events of a file of Paraver, as they are found. */
+/* Stores the events of a Paraver file in the order in which they are found. */
 #include <assert.h>
 
 #include "base/error.h"
 #include "exchange/prv_write.h"
 
-/* Events are many and their types few: each is looked for once, unless two have the same place. */
+/* Finds the index of a type. There are many events and few types, so a cache avoids most
+ * searches. */
 static inline int find_type(struct as_prv_writer *w, int64_t type, uint32_t *out)
 {
     const uint32_t mixed = (uint32_t)type * UINT32_C(0x9e3779b1);
@@ -24,7 +25,7 @@ int as_prv_store_event(struct as_prv_writer *w, uint32_t location, int64_t ns, i
     struct as_prv_event event = {
         .since_ns = ns - w->event_ns, .location = location, .value = value};
     uint8_t *at;
-    assert(event.since_ns >= 0); /* of a walk in the order of time */
+    assert(event.since_ns >= 0); /* the walk is in time order */
     if (find_type(w, type, &event.type) < 0)
         return as_error_nomem(w->err, "types of events");
     AS_TRY(as_lane_room(&w->events, &at, w->err));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files beside a Paraver trace: what its numbers are called (.pcf), and its threads (.row). */
+/* Writes the files beside a Paraver trace: labels of its numbers (.pcf), and its objects (.row). */
 #include <inttypes.h>
 
 #include "exchange/prv_write.h"
 
-/* The colour of a state, by its number: apart from each other, running blue, waiting red. */
+/* Writes the colour of a state. Colours differ clearly: running is blue, waiting is red. */
 static void write_colour(struct as_out *out, uint32_t number)
 {
     static const uint8_t some[][3] = {
@@ -17,7 +17,7 @@ static void write_colour(struct as_out *out, uint32_t number)
     as_out_f(out, "%u    {%u,%u,%u}\n", number, c[0], c[1], c[2]);
 }
 
-/* Whether a routine of the table has this number before: names of one value stand once. */
+/* Returns true if no earlier routine of the table has this number. Each value is written once. */
 static bool is_first_call(size_t at)
 {
     return at == 0 || as_prv_calls[at].type != as_prv_calls[at - 1].type ||

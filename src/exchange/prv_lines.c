@@ -17,15 +17,15 @@
 struct as_lines {
     gzFile file;
     char *path;
-    char *block; /* the room and a margin on both sides */
+    char *block; /* the buffer with a margin on both sides */
     char *room;
-    size_t room_b, begin, end; /* what is read and not handed out */
+    size_t room_b, begin, end; /* range of text not returned yet */
     uint64_t number;
     bool at_end;
-    bool is_open; /* the line read last has no end */
+    bool is_open; /* the last line has no end */
 };
 
-/* Keeps what is read. 0 or NOMEM (nothing changed). */
+/* Resizes the buffer and keeps its content. Returns 0, or NOMEM with nothing changed. */
 static int set_room(struct as_lines *l, size_t room_b)
 {
     char *block = as_realloc(l->block, 1, room_b + (size_t)2 * AS_LINES_MARGIN_B);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of a text file, plain or in gzip, and numbers in them. */
+/* Reads lines of a text file, plain or gzip, and numbers in them. */
 #ifndef AS_EXCHANGE_PRV_LINES_H
 #define AS_EXCHANGE_PRV_LINES_H
 
@@ -11,26 +11,27 @@
 
 struct as_lines;
 
-/* Errors: NOT_FOUND, IO, NOMEM. */
+/* Opens a file. Errors: NOT_FOUND, IO, NOMEM. */
 int as_lines_open(const char *path, struct as_lines **out, struct assay_error *err);
 void as_lines_close(struct as_lines **lines);
-/* 1 and a line without its end, until the next call; 0 at the end. Errors: IO, LIMIT, NOMEM. */
+/* Reads a line without its end, valid until the next call. Returns 1, or 0 at the end. Errors: IO,
+ * LIMIT, NOMEM. */
 int as_lines_next(struct as_lines *lines, struct as_view *out, struct assay_error *err);
-uint64_t as_lines_number(const struct as_lines *lines); /* of the line read last, from 1 */
+uint64_t as_lines_number(const struct as_lines *lines); /* number of the last line, from 1 */
 
-/* Bytes that may be read before and behind the text ahead, without meaning. */
+/* Readable bytes before and behind the text of as_lines_ahead; they have no meaning. */
 #define AS_LINES_MARGIN_B 64u
 
-/* The text that was read and not handed out, until the next call: lines, the last perhaps without
- * its end. May be empty before the end of the file. */
+/* Returns the text that is read but not returned yet, valid until the next call. Its last line may
+ * be incomplete. It may be empty before the end of the file. */
 struct as_view as_lines_ahead(const struct as_lines *lines);
-/* Passes over the first line of that text: `n` bytes with its end. */
+/* Skips the first line of this text: `n` bytes with its end. */
 void as_lines_pass(struct as_lines *lines, size_t n);
 
-/* Returns whether the line read last has no end: the file may be cut off there. */
+/* Returns true if the last line has no end. The file may be truncated there. */
 bool as_lines_is_open(const struct as_lines *lines);
 
-/* Takes `c` off the front, where it stands there. */
+/* Skips `c` at the front. Returns false if it is not there. */
 static inline bool as_lines_char(struct as_view *at, char c)
 {
     if (at->n == 0 || *at->p != c)
@@ -40,8 +41,8 @@ static inline bool as_lines_char(struct as_view *at, char c)
     return true;
 }
 
-/* A decimal number of any length at the front of `*at`, which is taken off, modulo 2^64: traces
- * have values of 2^63 and more. False: there is none. */
+/* Parses a decimal number of any length at the front of `*at` modulo 2^64, because traces have
+ * values of 2^63 and more. Returns false if there is none. */
 static inline bool as_lines_wrapped(struct as_view *at, int64_t *out)
 {
     const bool is_negative = as_lines_char(at, '-');
@@ -57,9 +58,9 @@ static inline bool as_lines_wrapped(struct as_view *at, int64_t *out)
     return true;
 }
 
-#define AS_LINES_SAFE_DIGITS 18 /* a number with so many fits */
+#define AS_LINES_SAFE_DIGITS 18 /* a number with this many digits fits */
 
-/* The same for numbers that fit; false: there is none, or it does not. */
+/* As as_lines_wrapped, but returns false if the number does not fit. */
 static inline bool as_lines_integer(struct as_view *at, int64_t *out)
 {
     const bool is_negative = as_lines_char(at, '-');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers and labels of Paraver traces; made from data/trace/paraver.txt. */
+/* Numbers and labels of Paraver traces. The tables are generated from data/trace/paraver.txt. */
 #ifndef AS_EXCHANGE_PRV_NAMES_H
 #define AS_EXCHANGE_PRV_NAMES_H
 
@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 struct as_prv_label {
-    uint32_t type; /* of events; 0 where there is none */
+    uint32_t type; /* of events; 0: none */
     uint32_t number;
-    const char *label; /* of `doings`, `calls` and `routines` a routine's name; a star at its end:
-                          any text */
+    /* In `doings`, `calls` and `routines` a routine name. A star at its end is any text. */
+    const char *label;
 };
 
 extern const struct as_prv_label as_prv_states[], as_prv_doings[], as_prv_types[], as_prv_values[],
@@ -40,14 +40,15 @@ enum as_prv_type {
     AS_PRV_GROUP_RECEIVED = 50100002,
     AS_PRV_GROUP_ROOT = 50100003,
     AS_PRV_GROUP_COMM = 50100004,
-    AS_PRV_GROUP_REQUEST = 50109001, /* ours: begins with the operation, and is complete */
-    /* A call that stands for several: how many, and the time in them. */
+    /* Extension of assay: at the start of the operation and at its end. */
+    AS_PRV_GROUP_REQUEST = 50109001,
+    /* A call that stands for several: their number, and the time in them. */
     AS_PRV_IPROBE_N = 50000300,
     AS_PRV_GET_STATUS_N = 50000302,
     AS_PRV_TEST_N = 50000304,
     AS_PRV_IMPROBE_N = 50000306,
-    AS_PRV_SUM_N = 50109002,       /* ours: of other routines */
-    AS_PRV_SUM_LONGEST = 50109004, /* ours: of any routine, and the bytes */
+    AS_PRV_SUM_N = 50109002,       /* extension: of other routines */
+    AS_PRV_SUM_LONGEST = 50109004, /* extension: of any routine, and the bytes */
     AS_PRV_SUM_SENT = 50109005,
     AS_PRV_SUM_RECEIVED = 50109006,
     AS_PRV_RMA_SIZE = 50001000,
@@ -76,16 +77,17 @@ enum as_prv_type {
     AS_PRV_MEMORY_SIZE = 40000041,
     AS_PRV_MEMORY_IN = 40000042,
     AS_PRV_MEMORY_OUT = 40000043,
-    AS_PRV_HARDWARE = 42000000,        /* of a CPU: since the reading before */
-    AS_PRV_HARDWARE_OTHERS = 42001000, /* without a public number */
-    AS_PRV_COUNTERS = 44000000,        /* the first of them */
-    AS_PRV_SAMPLED = 30000000,         /* and the level, 1 where the thread was, then its callers */
+    AS_PRV_HARDWARE = 42000000,        /* of a CPU: count since the last value */
+    AS_PRV_HARDWARE_OTHERS = 42001000, /* counters without a public number */
+    AS_PRV_COUNTERS = 44000000,        /* first counter */
+    /* Plus the level: 1 is the position of the thread, then its callers. */
+    AS_PRV_SAMPLED = 30000000,
     AS_PRV_SAMPLED_LINE = 30000100,
-    AS_PRV_CALLER = 70000000, /* of calls, and the level, from 1 */
+    AS_PRV_CALLER = 70000000, /* of calls, plus the level from 1 */
     AS_PRV_CALLER_LINE = 80000000
 };
 
-/* Values of some types. */
+/* Values of some event types. */
 enum as_prv_value {
     AS_PRV_REGION_OPEN = 3,
     AS_PRV_WORK_LOOP = 4,
@@ -97,17 +99,17 @@ enum as_prv_value {
     AS_PRV_TASKGROUP_END = 2
 };
 
-/* Values of routines that public tools have no number for, from here on. */
+/* First value of routines without a number in public tools. */
 #define AS_PRV_OWN_ROUTINES 1000u
 
-#define AS_PRV_LEVELS_N  8u  /* of samples */
-#define AS_PRV_CALLERS_N 16u /* of calls */
+#define AS_PRV_LEVELS_N  8u  /* levels of samples */
+#define AS_PRV_CALLERS_N 16u /* levels of calls */
 
-/* Values of functions and lines. */
+/* Special values of functions and lines. */
 #define AS_PRV_UNRESOLVED  1u
 #define AS_PRV_FIRST_PLACE 3u
 
-/* Values of the user's events are numbers times ten to this. */
+/* Values of user events are multiplied by ten to this power. */
 #define AS_PRV_PRECISION 6
 
 #endif

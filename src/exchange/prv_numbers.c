@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers of Paraver traces: of routines, states, communicators, counters. */
+/* Numbers of Paraver traces for routines, states, communicators and counters. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/index.h"
 #include "exchange/prv_write.h"
 
-#define FIRST_EXTRA 2000u /* routines without a number of their own */
+#define FIRST_EXTRA 2000u /* first number of routines without a public number */
 
 static bool fits_name(const char *routine, const char *name)
 {
@@ -42,7 +42,8 @@ static int64_t state_of_mpi(const char *routine, uint32_t group)
     return group == AS_TRACE_OF_MPI_IO ? AS_PRV_IO : AS_PRV_OTHERS;
 }
 
-/* Stretches of MPI are many and their routines few: each is compared with the names once. */
+/* Returns the state of an MPI interval. There are many intervals and few routines, so results are
+ * cached. */
 static int64_t known_state_of_mpi(struct as_prv_writer *w, const char *routine, uint32_t group)
 {
     const size_t slot = ((uintptr_t)routine >> 4) % AS_PRV_STATES_KNOWN;
@@ -74,7 +75,7 @@ int64_t as_prv_state_of(struct as_prv_writer *w, enum as_activity activity, cons
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
-/* 0: such calls are not in the file. */
+/* Returns the event type of a call group; 0: not written. */
 static uint32_t type_of_group(uint32_t group)
 {
     switch (group) {
@@ -199,7 +200,7 @@ int64_t as_prv_function_value(struct as_prv_writer *w, int64_t function)
     return (int64_t)w->function.n;
 }
 
-/* Public numbers of hardware counters: those of PAPI's presets. */
+/* Public numbers of hardware counters: those of the PAPI presets. */
 static const struct {
     const char *name, *public_name;
     int64_t type;
@@ -215,12 +216,13 @@ static const struct {
 };
 #define HARDWARE_COUNTERS_N (sizeof hardware_counters / sizeof *hardware_counters)
 
-/* Software events of perf, which count as those of a CPU. */
+/* Software events of perf, written like those of a CPU. */
 static const char *const software_counters[] = {
     "alignment-faults", "context-switches", "cpu-migrations", "emulation-faults",
     "major-faults",     "minor-faults",     "page-faults",    "task-clock"};
 
-/* Names of libpfm4 have colons, those of an imported trace begin as PAPI's. */
+/* Returns true for counters of the CPU. Names of libpfm4 have colons; imported names may begin with
+ * PAPI_. */
 static bool is_counted_by_cpu(const char *name)
 {
     bool is = strncmp(name, "PAPI_", 5) == 0 || strchr(name, ':');

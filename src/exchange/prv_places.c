@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Callers of calls and stacks of samples in a file of Paraver: values of functions and lines. */
+/* Callers of calls and stacks of samples in a Paraver file: values of functions and lines. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* The number of a text among `texts`, from AS_PRV_FIRST_PLACE on. -1: no memory. */
+/* Returns the number of a text in `texts`, from AS_PRV_FIRST_PLACE, or -1 without memory. */
 static int64_t number_place_text(struct as_map_view *numbers, struct as_prv_texts *texts,
                                  const char *text)
 {
@@ -24,7 +24,7 @@ static int64_t number_place_text(struct as_map_view *numbers, struct as_prv_text
     return (int64_t)(texts->n - 1) + AS_PRV_FIRST_PLACE;
 }
 
-/* "71 (balance.F90, epoch2d)", kept for the labels. */
+/* Returns a label such as "71 (balance.F90, epoch2d)", owned by the writer. */
 static const char *own_line_text(struct as_prv_writer *w, const struct as_exchange_place *place)
 {
     struct as_str text = {0};
@@ -58,7 +58,7 @@ static int find_values(struct as_prv_writer *w, const struct as_trace_process *p
     return out->function < 0 || out->line < 0 ? ASSAY_ERR_NOMEM : 0;
 }
 
-/* Addresses are many times the same: each is looked for once in a process. */
+/* Finds the values of an address. Addresses repeat, so each is resolved once per process. */
 static int values_of(struct as_prv_writer *w, uint32_t process, uint64_t address, bool is_return,
                      struct as_prv_place *out)
 {
@@ -100,7 +100,7 @@ int as_prv_store_callers(struct as_prv_writer *w, uint32_t location,
     return 0;
 }
 
-/* Levels that the sample before had and this one has not are ended. */
+/* Stores a sample. Levels of the last sample that this one lacks are ended. */
 int as_prv_store_sample(struct as_prv_writer *w, uint32_t location,
                         const struct as_trace_event *event)
 {
@@ -108,7 +108,7 @@ int as_prv_store_sample(struct as_prv_writer *w, uint32_t location,
     for (size_t i = 0; i < n || i < w->levels_n[location]; i++) {
         const int64_t level = 1 + (int64_t)i;
         struct as_prv_place place = {.function = 0};
-        /* Callers are known by the address to return to: the call stands before. */
+        /* Callers are return addresses; the call is before them. */
         if (i < n &&
             values_of(w, w->thread.at[location].process, event->list[i], i > 0, &place) < 0)
             return as_error_nomem(w->err, "samples of a trace");

@@ -7,9 +7,9 @@
 #include "exchange/prv_lines.h"
 
 #define BLOCK_B          64u
-#define FIELDS_MAX       192u /* longer lines are left to the other reader */
+#define FIELDS_MAX       192u /* longer lines are for the other reader */
 #define OBJECT_TEXT_MAX  16u
-#define WAYS             4u /* slots that may have one key */
+#define WAYS             4u /* slots for one key */
 #define STATE_FIELDS     8u
 #define EVENT_FIELDS_MIN 8u
 #define MESSAGE_FIELDS   15u
@@ -23,13 +23,13 @@ void as_prv_quick_init(struct as_prv_quick *quick, int64_t unit_ns)
 
 /* ---- Separators ------------------------------------------------------------------------------ */
 
-/* The end of each field of a line. */
+/* Positions of the separators behind each field. */
 struct line_fields {
     uint32_t n;
     uint32_t end[FIELDS_MAX + BLOCK_B];
 };
 
-/* A bit for each byte: not a digit; a colon. */
+/* Bit sets of the bytes that are not digits, and of colons. */
 struct block_masks {
     uint64_t separator, colon;
 };
@@ -56,10 +56,11 @@ static void note_separators(struct line_fields *fields, uint32_t base, uint64_t 
         fields->end[fields->n++] = base + (uint32_t)__builtin_ctzll(separators);
 }
 
-/* False: the line has other bytes, an empty field or too many fields, or its end is not there. */
+/* Finds the fields. Returns false for other bytes, an empty field, too many fields, or a missing
+ * line end. */
 static bool find_fields(struct as_view text, struct line_fields *fields)
 {
-    uint64_t before = 1; /* a separator stands before the first byte */
+    uint64_t before = 1; /* a separator precedes the first byte */
     fields->n = 0;
     for (size_t base = 0; base < text.n && fields->n < FIELDS_MAX; base += BLOCK_B) {
         struct block_masks m = masks_of_block(text.p + base);
@@ -80,7 +81,8 @@ static bool find_fields(struct as_view text, struct line_fields *fields)
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
-/* Digits in the order of the text, the first in the lowest byte; zero bytes in front are 0. */
+/* Returns the value of eight digits in text order, first digit in the lowest byte. Leading zero
+ * bytes count as 0. */
 static inline uint64_t value_of_eight(uint64_t digits)
 {
     digits &= UINT64_C(0x0f0f0f0f0f0f0f0f);
@@ -96,7 +98,7 @@ static uint64_t eight_bytes(const char *p)
     return word;
 }
 
-/* The number of `n` digits, 1 to AS_PRV_QUICK_DIGITS, that ends before `end`. */
+/* Returns the number of `n` digits, 1 to AS_PRV_QUICK_DIGITS, that ends before `end`. */
 static inline int64_t number_before(const char *end, unsigned n)
 {
     const uint64_t last = eight_bytes(end - 8);
@@ -106,7 +108,7 @@ static inline int64_t number_before(const char *end, unsigned n)
     return (int64_t)(value_of_eight(first) * 100000000 + value_of_eight(last));
 }
 
-/* Field `at`, from 1. Numbers that are too long set `*is_long`. */
+/* Returns the number in field `at`, from 1. Sets `*is_long` for a number with too many digits. */
 static inline int64_t field_number(const char *line, const struct line_fields *fields, unsigned at,
                                    unsigned digits_max, bool *is_long)
 {
@@ -126,7 +128,7 @@ static inline int64_t field_time(const struct as_prv_quick *q, const char *line,
 
 /* ---- Objects --------------------------------------------------------------------------------- */
 
-/* The first `n` of 16 bytes, 0 behind them. */
+/* Returns the first `n` of 16 bytes as a key, padded with 0. */
 static inline void key_of_text(const char *text, size_t n, uint64_t key[2])
 {
     static const uint8_t kept[2 * OBJECT_TEXT_MAX] = {255, 255, 255, 255, 255, 255, 255, 255,
@@ -137,7 +139,7 @@ static inline void key_of_text(const char *text, size_t n, uint64_t key[2])
     key[1] = eight_bytes(text + 8) & mask[1];
 }
 
-/* Returns the first of the slots that may have a key. */
+/* Returns the first slot for a key. */
 static inline size_t slot_of_key(const uint64_t key[2])
 {
     const uint64_t mixed = (key[0] ^ key[1] << 7) * UINT64_C(0x9e3779b97f4a7c15);
@@ -158,7 +160,7 @@ void as_prv_quick_note(struct as_prv_quick *q, struct as_view object, uint32_t t
     *slot = (struct as_prv_quick_object){{key[0], key[1]}, thread, cpu};
 }
 
-/* Finds the object of the four fields behind field `at`; NULL: not known. */
+/* Returns the object of the four fields behind field `at`, or NULL if it is unknown. */
 static inline const struct as_prv_quick_object *find_object(const struct as_prv_quick *q,
                                                             const char *line,
                                                             const struct line_fields *fields,

@@ -17,7 +17,7 @@ struct as_prv_file {
     struct as_prv_header header;
     struct as_prv_line_read line;
     struct as_prv_bad bad;
-    struct as_view kept; /* the line behind the communicators, which was read already */
+    struct as_view kept; /* the line behind the communicators, already read */
     bool has_kept;
     bool keeps_others;
     struct as_prv_quick quick;
@@ -31,7 +31,7 @@ static int refuse_line(const struct as_prv_file *f, const char *what, struct ass
                         (unsigned long long)as_lines_number(f->lines), what);
 }
 
-/* A number of 1 or more, up to `most`. */
+/* Parses a number from 1 to `most`. */
 static bool parse_prv_count(struct as_view *at, int64_t most, uint32_t *out)
 {
     int64_t value;
@@ -60,7 +60,7 @@ static bool parse_prv_duration(struct as_view *at, struct as_prv_header *h)
            h->end_ns < INT64_MAX / 16 && as_lines_char(at, ':');
 }
 
-/* "0", "2" or "2(4,4)": a node without a list has one CPU. */
+/* Parses "0", "2" or "2(4,4)"; a node without a list has one CPU. */
 static int parse_prv_nodes(struct as_view *at, struct as_prv_header *h)
 {
     int64_t n;
@@ -103,8 +103,8 @@ static int parse_prv_application(struct as_view *at, struct as_prv_header *h)
     return as_lines_char(at, ')') ? 0 : ASSAY_ERR_CORRUPT;
 }
 
-/* Between applications stands a colon or a comma; a number without parenthesis behind them is that
- * of communicators, which their lines say again. */
+/* Parses the applications, separated by a colon or a comma. A number without parenthesis behind
+ * them is that of the communicators; their lines repeat it. */
 static int parse_prv_applications(struct as_view *at, struct as_prv_header *h)
 {
     uint32_t n;
@@ -118,7 +118,7 @@ static int parse_prv_applications(struct as_view *at, struct as_prv_header *h)
     return 0;
 }
 
-/* Reads "#Paraver (09/10/2019 at 16:09)", which counts as UTC. Nanoseconds since 1970; 0: not a
+/* Parses the date in "#Paraver (09/10/2019 at 16:09)" as UTC. Returns ns since 1970, or 0 without a
  * date. */
 static int64_t date_in(struct as_view line)
 {
@@ -152,7 +152,7 @@ static int read_head(struct as_prv_file *f, struct as_view line, struct assay_er
     return rc < 0 ? as_error_nomem(err, f->path) : 0;
 }
 
-/* "c:application:number:n:task:task..." */
+/* Parses "c:application:number:n:task:task...". */
 static int parse_prv_comm(struct as_prv_file *f, struct as_view at)
 {
     struct as_prv_header *h = &f->header;
@@ -293,7 +293,7 @@ static bool parse_prv_time(const struct as_prv_file *f, struct as_view *at, int6
            *out < INT64_MAX / 16 && *out >= 0;
 }
 
-/* ":processor:application:task:thread" */
+/* Parses ":cpu:application:task:thread". */
 static bool parse_prv_thread(struct as_prv_file *f, struct as_view *at, uint32_t *out,
                              uint32_t *cpu)
 {
@@ -360,7 +360,8 @@ static const char *read_message(struct as_prv_file *f, struct as_view at)
                : "a communication without size and tag";
 }
 
-/* NULL: the line is read; else what is wrong. `*pass`: it is none of the body. */
+/* Parses a line. Returns NULL, or what is wrong. Sets `*pass` for a line that is not of the
+ * body. */
 static const char *read_line(struct as_prv_file *f, struct as_view at, bool *pass, bool *no_memory)
 {
     const char first = at.n ? *at.p : '#';
@@ -383,7 +384,7 @@ void as_prv_file_keep_others(struct as_prv_file *f)
     f->keeps_others = true;
 }
 
-/* Reads the next line if it is an ordinary one. */
+/* Reads the next line with the fast reader. Returns false if it is not a usual one. */
 static bool read_quickly(struct as_prv_file *f)
 {
     const size_t n =
@@ -393,7 +394,7 @@ static bool read_quickly(struct as_prv_file *f)
     return n;
 }
 
-/* Returns whether a line without a record is to be returned. */
+/* Returns true if a line without a record is to be returned. */
 static bool is_other_line(struct as_prv_file *f, struct as_view line)
 {
     if (!f->keeps_others || line.n == 0 || *line.p == '4')

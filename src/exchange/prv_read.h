@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading traces of Paraver: foreign text, plain or in gzip, however long, a line at a time. After
- * the description of the format ("Paraver: traceview and file format", Barcelona Supercomputing
- * Center). Knows nothing of what the numbers mean.
+ * Reads Paraver traces line by line: foreign text of any length, plain or gzip. Format: Barcelona
+ * Supercomputing Center, "Paraver: traceview and file format". It does not interpret the
+ * numbers.
  */
 #ifndef AS_EXCHANGE_PRV_READ_H
 #define AS_EXCHANGE_PRV_READ_H
@@ -13,24 +13,24 @@
 #include "base/str.h"
 #include "base/vec.h"
 
-/* Numbers of applications, tasks, threads and nodes are places from 0. */
+/* Applications, tasks, threads and nodes are indices from 0. */
 struct as_prv_task {
     uint32_t application, first_thread, threads_n, node;
 };
 
 struct as_prv_group {
-    int64_t number;          /* in its application */
-    uint32_t application;    /* from 0 */
-    AS_VEC(uint64_t) member; /* tasks of all applications, from 0 */
+    int64_t number;          /* unique in its application */
+    uint32_t application;    /* index from 0 */
+    AS_VEC(uint64_t) member; /* indices of tasks over all applications */
 };
 
 struct as_prv_header {
     int64_t end_ns;
-    int64_t start_ns; /* of the run, since 1970; 0: the header has no date that makes sense */
-    int64_t unit_ns;  /* what a unit of the file's times is */
+    int64_t start_ns; /* start of the run since 1970; 0: the header has no valid date */
+    int64_t unit_ns;  /* time unit of the file in ns */
     uint32_t nodes_n, threads_n;
-    AS_VEC(uint32_t) cpus_n;      /* of each node */
-    AS_VEC(uint32_t) application; /* their first tasks */
+    AS_VEC(uint32_t) cpus_n;      /* by node */
+    AS_VEC(uint32_t) application; /* index of the first task of each */
     AS_VEC(struct as_prv_task) task;
     AS_VEC(struct as_prv_group) group; /* communicators within one application */
 };
@@ -39,56 +39,56 @@ enum as_prv_line {
     AS_PRV_LINE_STATE = 1,
     AS_PRV_LINE_EVENTS,
     AS_PRV_LINE_MESSAGE,
-    AS_PRV_LINE_OTHER /* a comment or communicator in the body; only its text is set */
+    AS_PRV_LINE_OTHER /* a comment or communicator in the body; only `text` is set */
 };
 
-/* A line of the body; times in nanoseconds. */
+/* A line of the body; times are in ns. */
 struct as_prv_line_read {
     enum as_prv_line kind;
-    uint32_t thread;    /* of all; of a message: of the sender */
-    int64_t ns, end_ns; /* end of a state, -1: none */
+    uint32_t thread;    /* index over all; message: of the sender */
+    int64_t ns, end_ns; /* end of a state; -1: none */
     int64_t state;
-    uint32_t receiver;          /* thread */
-    uint32_t cpu, receiver_cpu; /* of all, from 1; 0: not known */
+    uint32_t receiver;          /* index of the thread */
+    uint32_t cpu, receiver_cpu; /* CPU numbers over all nodes, from 1; 0: unknown */
     int64_t physical_send_ns, logical_receive_ns, physical_receive_ns;
     int64_t size_b, tag;
-    AS_VEC(int64_t) value; /* of events: type, value, type ... */
-    struct as_view text;   /* of AS_PRV_LINE_OTHER, until the next line is read */
+    AS_VEC(int64_t) value; /* events: type, value, type ... */
+    struct as_view text;   /* text of AS_PRV_LINE_OTHER, valid until the next line is read */
 };
 
 struct as_prv_file;
 
-/* Opens and reads the header with the communicators behind it. Errors: IO, NOT_FOUND, CORRUPT with
- * the line and what is wrong in it, LIMIT, NOMEM. */
+/* Opens a trace and reads its header and communicators. Errors: IO, NOT_FOUND, CORRUPT (with the
+ * line and the reason), LIMIT, NOMEM. */
 int as_prv_file_open(const char *path, struct as_prv_file **out, struct assay_error *err);
 void as_prv_file_close(struct as_prv_file **file);
 const struct as_prv_header *as_prv_file_header(const struct as_prv_file *file);
 
-/* Makes as_prv_file_next return AS_PRV_LINE_OTHER, too. */
+/* Makes as_prv_file_next return lines of AS_PRV_LINE_OTHER too. */
 void as_prv_file_keep_others(struct as_prv_file *file);
 
-/* 1 and the next line that makes sense, until the next call; 0 at the end. Errors: IO, LIMIT (a
- * line of more than 64 MiB), NOMEM. */
+/* Reads the next valid line, which lives until the next call. Returns 1, or 0 at the end. Errors:
+ * IO, LIMIT (a line of more than 64 MiB), NOMEM. */
 int as_prv_file_next(struct as_prv_file *file, const struct as_prv_line_read **out,
                      struct assay_error *err);
 
 struct as_prv_bad {
-    uint64_t lines_n;    /* that made no sense and were left out */
-    uint64_t first_line; /* of them */
+    uint64_t lines_n;    /* invalid lines that were left out */
+    uint64_t first_line; /* number of the first one */
     const char *why;
-    uint64_t cut_line; /* the last line, inside which the file ends; 0: none */
+    uint64_t cut_line; /* number of the last line if the file ends inside it; 0: none */
 };
 struct as_prv_bad as_prv_file_bad(const struct as_prv_file *file);
-/* Appends "3 lines are left out; the first is line 7: ..."; nothing if no line is bad. */
+/* Appends "3 lines are left out; the first is line 7: ...". Appends nothing if no line is
+ * invalid. */
 void as_prv_bad_append(const struct as_prv_bad *bad, struct as_str *out);
 
-/* ---- prv_read_labels.c: what stands beside the trace ------------------------------------------
- */
+/* ---- prv_read_labels.c: files beside the trace ---------------------------------------------- */
 
 struct as_prv_pcf_type {
     int64_t number;
     char *label;
-    unsigned precision; /* values are numbers times ten to this */
+    unsigned precision; /* values are multiplied by ten to this power */
 };
 struct as_prv_pcf_value {
     int64_t type, value;
@@ -106,15 +106,15 @@ struct as_prv_pcf {
     AS_VEC(struct as_prv_pcf_type) type;
     AS_VEC(struct as_prv_pcf_value) value;
     AS_VEC(struct as_prv_pcf_value) state; /* type 0 */
-    AS_VEC(char *) node;                   /* of the .row file */
-    AS_VEC(struct as_prv_row_label) row;   /* all of it */
+    AS_VEC(char *) node;                   /* names of nodes in the .row file */
+    AS_VEC(struct as_prv_row_label) row;   /* all names of the .row file */
 };
 
-/* Of the files beside `path` (NAME.pcf, NAME.row), which both may be missing: then it is empty, and
- * what makes no sense in them is passed over. Errors: NOMEM. */
+/* Reads the files beside `path` (NAME.pcf, NAME.row). Both may be missing, which gives empty lists.
+ * Invalid lines are skipped. Errors: NOMEM. */
 int as_prv_pcf_read(const char *path, struct as_prv_pcf *out, struct assay_error *err);
 void as_prv_pcf_fini(struct as_prv_pcf *pcf);
-/* NULL: there is none. */
+/* Return NULL if there is none. */
 const struct as_prv_pcf_type *as_prv_pcf_type_of(const struct as_prv_pcf *pcf, int64_t type);
 const char *as_prv_pcf_label(const struct as_prv_pcf *pcf, int64_t type, int64_t value);
 const char *as_prv_pcf_state(const struct as_prv_pcf *pcf, int64_t state);

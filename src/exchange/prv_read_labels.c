@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading what stands beside a trace of Paraver: labels of numbers (.pcf), names of nodes (.row).
- */
+/* Reads the files beside a Paraver trace: labels of numbers (.pcf), names of nodes (.row). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +19,7 @@ static char *copy_text(struct as_view text)
     return copy;
 }
 
-/* The file beside: "x.prv", "x.prv.gz" and "x" give "x.pcf". */
+/* Opens the file beside a trace: "x.prv", "x.prv.gz" and "x" give "x.pcf". */
 static int open_beside(const char *path, const char *ending, struct as_lines **out)
 {
     struct as_view stem = as_view_of(path);
@@ -42,7 +41,7 @@ static int open_beside(const char *path, const char *ending, struct as_lines **o
 struct pcf_reading {
     struct as_prv_pcf *pcf;
     enum { PCF_NOTHING, PCF_STATES, PCF_TYPES, PCF_VALUES } where;
-    size_t first_type; /* of the EVENT_TYPE that is read */
+    size_t first_type; /* index of the first type of the current EVENT_TYPE */
 };
 
 static void skip_blanks(struct as_view *at)
@@ -63,7 +62,7 @@ static int add_pcf_value(struct pcf_reading *r, int64_t value, struct as_view la
     return 0;
 }
 
-/* "gradient type label" or, of values and states, "number label". */
+/* Parses "gradient type label" or, for values and states, "number label". */
 static int read_pcf_row(struct pcf_reading *r, struct as_view at)
 {
     int64_t first, type;
@@ -106,7 +105,7 @@ static int read_pcf_line(struct pcf_reading *r, struct as_view line)
         for (size_t i = r->first_type; is_one && i < r->pcf->type.n; i++)
             r->pcf->type.at[i].precision = (unsigned)precision;
     } else if (at.n && *at.p >= 'A' && *at.p <= 'Z') {
-        r->where = PCF_NOTHING; /* a section that is not read */
+        r->where = PCF_NOTHING; /* a section that is not used */
     } else {
         return read_pcf_row(r, at);
     }
@@ -129,7 +128,7 @@ struct row_file_reading {
     uint32_t at;
 };
 
-/* "LEVEL NODE SIZE 2", behind LEVEL */
+/* Parses "LEVEL NODE SIZE 2" behind LEVEL. */
 static void begin_row_level(struct row_file_reading *r, struct as_view at)
 {
     size_t n = 0;

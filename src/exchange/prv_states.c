@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread's words stand in blocks, each of which names the next. The block that is being filled,
- * or read from the file, is the thread's own.
+ * The words of a thread are in linked blocks. The thread owns the block that is being filled or
+ * read from the file.
  */
 #include "exchange/prv_states.h"
 
@@ -16,11 +16,11 @@
 
 #define BLOCK_N  128u /* words */
 #define BLOCK_B  (BLOCK_N * sizeof(uint64_t))
-#define KEPT_N   ((size_t)64 << 10) /* blocks in memory */
+#define KEPT_N   ((size_t)64 << 10) /* max blocks in memory */
 #define NO_BLOCK UINT32_MAX
 
-/* One word: how long, what, and how much the number grows. A length that no such word has says that
- * four follow: begin, end, number, state. */
+/* One word has the length, the state, and the increase of the number. The length LONG_STATE marks
+ * that four words follow: begin, end, number, state. */
 #define LENGTH_BITS 30u
 #define STATE_BITS  6u
 #define GROWN_BITS  20u
@@ -31,23 +31,23 @@
 _Static_assert(LENGTH_BITS + STATE_BITS + GROWN_BITS + SINCE_BITS == 64, "a stretch is a word");
 
 struct state_row {
-    struct as_prv_interval it; /* the latest that was added, or the next that is handed out */
-    uint64_t *word;            /* BLOCK_N of the thread's own; NULL: it has none yet */
-    const uint64_t *from;      /* the next word that is read, */
-    const uint64_t *end;       /* and that behind the last of its block */
-    uint32_t n;                /* words in the thread's own block, or in its last */
-    uint32_t first, last;      /* its blocks */
+    struct as_prv_interval it; /* the last added interval, or the next one to return */
+    uint64_t *word;            /* block of BLOCK_N words owned by the thread; NULL: none yet */
+    const uint64_t *from;      /* next word to read */
+    const uint64_t *end;       /* end of the current block */
+    uint32_t n;                /* words in the own block, or in the last block */
+    uint32_t first, last;      /* first and last block of the thread */
 };
 
 struct as_prv_states {
     uint32_t row_n;
     struct state_row *row;
-    uint64_t *kept;        /* KEPT_N blocks; NULL: no row has a whole one */
-    AS_VEC(uint32_t) next; /* by block */
-    int fd;                /* -1: all are in memory */
+    uint64_t *kept;        /* KEPT_N blocks; NULL: no block is full yet */
+    AS_VEC(uint32_t) next; /* by block: the next block */
+    int fd;                /* -1: all blocks are in memory */
     off_t end;
-    struct as_losers heads; /* the next stretch of each row */
-    bool is_taking;         /* the first of them is handed out */
+    struct as_losers heads; /* the next interval of each row */
+    bool is_taking;         /* the first of them was returned */
 };
 
 int as_prv_states_new(struct as_prv_states **out, uint32_t locations_n)
@@ -103,7 +103,7 @@ static int store_block(struct as_prv_states *s, const uint64_t *word, struct ass
     return as_scratch_write(s->fd, word, BLOCK_B, &s->end, err);
 }
 
-/* The thread's own block becomes one of its row. */
+/* Adds the own block of a thread to its row. */
 static int end_block(struct as_prv_states *s, struct state_row *row, struct assay_error *err)
 {
     AS_TRY(store_block(s, row->word, err));
@@ -118,7 +118,7 @@ static int end_block(struct as_prv_states *s, struct state_row *row, struct assa
     return 0;
 }
 
-/* There is room in the thread's own block. */
+/* Makes space in the own block of a thread. */
 static int begin_block(struct as_prv_states *s, struct state_row *row, struct assay_error *err)
 {
     if (row->word)
@@ -171,7 +171,7 @@ int as_prv_states_add(struct as_prv_states *s, const struct as_prv_interval *it,
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* The words of the next block; none: the row has no more. */
+/* Loads the words of the next block; none at the end of the row. */
 static int load_states(struct as_prv_states *s, struct state_row *row, struct assay_error *err)
 {
     const uint32_t block = row->first;
@@ -204,7 +204,7 @@ static int read_long(struct as_prv_states *s, struct state_row *row, struct assa
     return 0;
 }
 
-/* 1, or 0 where the row has no more. */
+/* Reads the next interval. Returns 1, or 0 at the end of the row. */
 static inline int read_stretch(struct as_prv_states *s, struct state_row *row,
                                struct assay_error *err)
 {
@@ -226,7 +226,7 @@ static inline int read_stretch(struct as_prv_states *s, struct state_row *row,
     return 1;
 }
 
-/* The block that is being filled is the last, and none is read yet. */
+/* Starts reading a row: its last block is the one being filled. */
 static int begin_row(struct as_prv_states *s, struct state_row *row, struct as_loser *head,
                      struct assay_error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What threads do, stretch by stretch: kept packed, a row for each thread, and handed out in the
- * order of their beginnings. A stretch begins where the one of its thread before ended, and most
- * take one word. What is more than 64 MiB lies in a file without a name.
+ * States of threads as packed intervals, one row per thread, returned in the order of their starts.
+ * An interval starts at the end of the one before, and most take one word. Beyond 64 MiB they go to
+ * a file without a name.
  */
 #ifndef AS_EXCHANGE_PRV_STATES_H
 #define AS_EXCHANGE_PRV_STATES_H
@@ -13,25 +13,26 @@
 
 struct as_prv_interval {
     int64_t ns;
-    uint64_t number; /* grows: those of one time are in its order */
+    uint64_t number; /* ascending; orders intervals of equal times */
     int64_t end_ns;
     uint32_t location, state;
 };
-/* The lowest bits of a number count from 0 wherever those above grow. */
+/* The lowest bits of a number restart at 0 when the upper bits grow. */
 #define AS_PRV_FOUND_BITS 20u
 
 struct as_prv_states;
 
-/* 0 or ASSAY_ERR_NOMEM. */
+/* Creates a store for `locations_n` threads. Returns 0 or ASSAY_ERR_NOMEM. */
 int as_prv_states_new(struct as_prv_states **out, uint32_t locations_n);
 void as_prv_states_free(struct as_prv_states **states);
 
-/* Of one thread in order of time. Errors: NOMEM, IO; so too below. */
+/* Adds an interval. Intervals of a thread must be in time order. Errors: NOMEM, IO. */
 int as_prv_states_add(struct as_prv_states *states, const struct as_prv_interval *it,
                       struct assay_error *err);
-/* Nothing is added any more. */
+/* Ends the adding and starts the reading. Errors: NOMEM, IO. */
 int as_prv_states_begin(struct as_prv_states *states, struct assay_error *err);
-/* The next, until that behind it is asked for; NULL: no more. Once. */
+/* Sets `*out` to the next interval, valid until the next call, or to NULL at the end. Each is
+ * returned once. Errors: NOMEM, IO. */
 int as_prv_states_next(struct as_prv_states *states, const struct as_prv_interval **out,
                        struct assay_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the numbers of a trace of Paraver stand for: by its labels, else by the public table. */
+/* Meaning of the numbers in a Paraver trace: from its labels, otherwise from the public table. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,14 +14,15 @@ bool as_prv_is_call(int64_t type)
            type == AS_PRV_FILES || type == AS_PRV_PROCESSES || type == AS_PRV_MEMORY;
 }
 
-/* Completing is a group of its own here, whatever the type: that of MPI_Test is of other calls. */
+/* Returns true for completion routines, a separate group here. Paraver lists MPI_Test under the
+ * other calls. */
 static bool completes(const char *text)
 {
     return strncmp(text, "MPI_Wait", 8) == 0 ||
            (strncmp(text, "MPI_Test", 8) == 0 && strcmp(text, "MPI_Test_cancelled") != 0);
 }
 
-/* So is starting. */
+/* Returns true for start routines, a separate group too. */
 static bool is_start(const char *text)
 {
     return strcmp(text, "MPI_Start") == 0 || strcmp(text, "MPI_Startall") == 0;
@@ -82,7 +83,8 @@ static const char *own_label(struct as_prv_reading *t, const char *text, size_t 
     return copy;
 }
 
-/* Labels of the public tools may say "read()"; those of pthread calls only that they begin. */
+/* Returns the routine name of a call. Public tools may write "read()". For pthread calls their
+ * labels tell only that a call begins. */
 static const char *text_of_call(struct as_prv_reading *t, int64_t type, int64_t value)
 {
     char made[64];
@@ -99,12 +101,12 @@ static const char *text_of_call(struct as_prv_reading *t, int64_t type, int64_t 
     return n > 2 && strcmp(label + n - 2, "()") == 0 ? own_label(t, label, n - 2) : label;
 }
 
-/* States that stand for routines where a trace has no calls. */
+/* Returns the group of a state that replaces routines in a trace without calls. */
 static uint32_t group_of_state(int64_t state)
 {
     switch (state) {
     case 3: /* waiting for a message */
-    case 4: /* sending: blocked, at once */
+    case 4: /* send: blocking, immediate */
     case 6:
     case 10:
     case 11:
@@ -133,7 +135,8 @@ static uint64_t key_of(int64_t type, int64_t value)
     return as_hash_mix(as_hash_mix(7, (uint64_t)type), (uint64_t)value);
 }
 
-/* Two keys may share a hash: then the second has no number in the map and is looked for. */
+/* Finds a name number. If two keys have the same hash, the second is not in the map and is
+ * searched. */
 static bool find_taken(const struct as_prv_reading *t, int64_t type, int64_t value,
                        uint32_t *number)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Callers and samples of Paraver traces: their values are labels of functions and lines, level by
- * level (types 70000001, 80000001, 30000001, 30000101 and up). A pair of both is a place.
+ * Callers and samples of Paraver traces. Their values are labels of functions and lines, level by
+ * level (types 70000001, 80000001, 30000001, 30000101 and up). Each pair is a code position.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static bool is_unknown(struct as_view text)
            as_view_equal(text, as_view_of("_NOT_Found")) || as_view_equal(text, as_view_of("End"));
 }
 
-/* A long name stands in brackets behind a short one, which is cut in its middle or is its begin. */
+/* Returns the function of a label. A long name is in brackets behind a shortened one. */
 static struct as_view function_in(const char *label)
 {
     const struct as_view all = as_view_of(label);
@@ -38,7 +38,7 @@ struct prv_line_label {
     struct as_view file, code;
 };
 
-/* "71 (balance.F90, epoch2d)", "balance.F90:71"; what neither is says nothing. */
+/* Parses "71 (balance.F90, epoch2d)" or "balance.F90:71". Other labels have no line. */
 static struct prv_line_label line_in(const char *label)
 {
     struct prv_line_label out = {0, {"", 0}, {"", 0}};
@@ -68,7 +68,7 @@ static struct prv_line_label line_in(const char *label)
     return out;
 }
 
-/* ---- Places ---------------------------------------------------------------------------------- */
+/* ---- Code positions ----------------------------------------------------------------------- */
 
 static int add_taken_place(struct as_prv_reading *t, const struct as_prv_import_level *level,
                            uint64_t key, uint64_t *number)
@@ -90,7 +90,8 @@ static int add_taken_place(struct as_prv_reading *t, const struct as_prv_import_
     return as_map_u64_put(&t->places, key, (uint32_t)*number);
 }
 
-/* The number of a place, from 1; 0: nothing is known of it. -1: no memory. */
+/* Finds or adds a position. Sets `*number` from 1, or 0 if nothing is known. Returns -1 without
+ * memory. */
 static int number_place(struct as_prv_reading *t, const struct as_prv_import_level *level,
                         uint64_t *number)
 {
@@ -139,7 +140,8 @@ int as_prv_import_place(struct as_prv_reading *t, struct as_prv_import_thread *t
     return 0;
 }
 
-/* Callers are those of the call that began with them: it may stand behind them in the line. */
+/* Returns true if the call at this time has begun: its event may be behind its callers in the
+ * line. */
 static bool has_begun(const struct as_prv_import_thread *thread, int64_t ns)
 {
     return thread->call.n && thread->call.at[thread->call.n - 1].enter_ns == ns;
@@ -189,7 +191,8 @@ static int compare_gaps(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Files do not say the time that a sample stands for: the median between two of a thread. */
+/* Sets the time of a sample to the median distance of two samples of a thread: files do not have
+ * it. */
 void as_prv_time_samples(struct as_prv_reading *t)
 {
     if (t->gap_ns.n > 1)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of a Paraver trace that stand for several: polls without success, and sums of calls. */
+/* Calls of a Paraver trace that stand for several calls: unsuccessful polls, and sums of calls. */
 #include <string.h>
 
 #include "base/error.h"
@@ -11,7 +11,7 @@ bool as_prv_is_sum(int64_t type)
            (type >= AS_PRV_SUM_N && type <= AS_PRV_SUM_RECEIVED);
 }
 
-/* NULL: the type is of any routine. */
+/* Returns the polling routine of a type, or NULL if the type is for any routine. */
 static const char *polled_by(int64_t type)
 {
     switch (type) {
@@ -45,7 +45,7 @@ static int emit_polls(struct as_prv_reading *t, struct as_prv_import_thread *thr
     const bool is_within = thread->call.n;
     if (thread->calls_n <= 0 || inside_ns < 0 || (!is_within && !text))
         return 0;
-    /* Other tools say how many there were when the next call succeeds. */
+    /* Other tools write the number of polls when the next one succeeds. */
     if (!is_within && as_prv_taken_text(t, -3, type, AS_TRACE_OF_MPI_COMPLETION, text, &name) < 0)
         return as_error_nomem(t->err, t->path);
     if (!is_within)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenMP in a file of Paraver: regions, work, barriers, tasks, locks. */
+/* OpenMP in a Paraver file: regions, work, barriers, tasks, locks. */
 #include "base/error.h"
 #include "exchange/prv_write.h"
 
@@ -34,12 +34,13 @@ static int close_region(struct as_prv_writer *w, uint32_t location,
                         const struct as_trace_event *event)
 {
     const size_t at = find_prv_region(w, location, event->parallel.region);
-    if (at) /* regions end in any order, for processes are many */
+    if (at) /* there are many processes, so regions end in any order */
         w->region.at[at - 1] = w->region.at[--w->region.n];
     return store_omp_event(w, location, event, AS_PRV_PARALLEL, 0);
 }
 
-/* Which function a thread executes of a region is said by who opened it. */
+/* Stores the function that a thread executes in a region. The event that opened the region has
+ * it. */
 static int begin_part(struct as_prv_writer *w, uint32_t location,
                       const struct as_trace_event *event)
 {
@@ -62,7 +63,7 @@ static int store_prv_barrier(struct as_prv_writer *w, uint32_t location,
     case AS_TRACE_TASKGROUP:
         return store_omp_event(w, location, event, AS_PRV_TASKGROUP,
                                begins ? AS_PRV_TASKGROUP_END : 0);
-    case AS_TRACE_POSIX: /* the call says it */
+    case AS_TRACE_POSIX: /* its call is written already */
         return 0;
     default:
         return store_omp_event(w, location, event, AS_PRV_OMP_BARRIER, begins);
@@ -89,7 +90,7 @@ static int store_prv_work(struct as_prv_writer *w, uint32_t location,
 
 /* ---- Locks ----------------------------------------------------------------------------------- */
 
-/* Those of POSIX threads are said by their calls. */
+/* Stores a lock of OpenMP. Locks of POSIX threads are written as calls. */
 static int store_prv_lock(struct as_prv_writer *w, uint32_t location,
                           const struct as_trace_event *event)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between the files that write Paraver traces. */
+/* Shared by the files that write Paraver traces. */
 #ifndef AS_EXCHANGE_PRV_WRITE_H
 #define AS_EXCHANGE_PRV_WRITE_H
 
@@ -18,18 +18,18 @@
 enum as_prv_kind { AS_PRV_STATE = 1, AS_PRV_EVENT = 2, AS_PRV_MESSAGE = 3 };
 
 /*
- * Lines of the file are in the order of their times, those of one time in that in which they were
- * found. Events are found in that order and lie packed. States and communications are found when
- * they are over: `number` says where among all they were found.
+ * Lines of the file are sorted by time; lines of equal times keep the order in which they were
+ * found. Events are found in this order and are stored packed. States and communications are found
+ * at their end, and `number` is their position among all findings.
  */
 struct as_prv_event {
-    int64_t since_ns; /* the event before */
+    int64_t since_ns; /* time since the last event */
     uint32_t location;
-    uint32_t type; /* place in the writer's list */
+    uint32_t type; /* index in `type` of the writer */
     int64_t value;
 };
 
-/* Most take one word; a time that no such word has says that the four numbers follow. */
+/* Most events take one word. The time AS_PRV_LONG marks that the four numbers follow. */
 #define AS_PRV_SINCE_BITS 22u
 #define AS_PRV_PLACE_BITS 14u
 #define AS_PRV_TYPE_BITS  8u
@@ -67,77 +67,78 @@ static inline const uint8_t *as_prv_event_get(const uint8_t *at, struct as_prv_e
     return at + sizeof word;
 }
 
-#define AS_PRV_NO_STATE UINT32_MAX /* of a stretch that is open: it is none */
+#define AS_PRV_NO_STATE UINT32_MAX /* state of an open interval that is none */
 
 struct as_prv_message {
-    int64_t ns, sent_ns; /* its logical and physical send: begun, complete */
+    int64_t ns, sent_ns; /* logical and physical send: begun, complete */
     uint64_t number;
     int64_t asked_ns, received_ns, size_b, tag;
     uint32_t location, to;
 };
 _Static_assert(offsetof(struct as_prv_message, ns) == 0, "ordered by its first number");
 
-/* Numbers of states and communications are the events that were found before (above
- * AS_PRV_FOUND_BITS), and what was found since the last of them: it stays in order there up to a
- * million. */
+/* The number of a state or communication has two parts. The bits above AS_PRV_FOUND_BITS count the
+ * events found before. The lower bits count findings since the last event, up to a million. */
 
-/* A type of events. */
+/* An event type. */
 struct as_prv_event_type {
     int64_t type;
     char text[24]; /* ":type:" */
     uint32_t text_n;
 };
-/* One that was looked for lately. */
+/* Cache of recently used types. */
 #define AS_PRV_TYPES_KNOWN 64u
 struct as_prv_type_known {
-    int64_t type; /* 0: a free place */
-    uint32_t at;  /* in the writer's list */
+    int64_t type; /* 0: free slot */
+    uint32_t at;  /* index in `type` of the writer */
 };
 
-/* A task and thread as the files count them, from 1. */
+/* A task and thread with file numbers from 1. */
 struct as_prv_thread {
     uint32_t process, task, thread, node;
-    char text[32]; /* ":cpu:application:task:thread:"; which processor it was is not known */
+    /* ":cpu:application:task:thread:"; the CPU is unknown. */
+    char text[32];
     uint32_t text_n;
-    int64_t routine; /* that was entered last: its name in the process */
+    int64_t routine; /* name number of the last entered routine */
 };
 
-/* A routine that has no number of its own. */
+/* A routine without a public number. */
 struct as_prv_extra {
     uint32_t type, number;
-    const char *text; /* the trace's */
+    const char *text; /* owned by the trace */
 };
 
-/* What a name of a process is in the file. */
+/* File numbers of a name of a process. */
 struct as_prv_call {
-    uint32_t type, value; /* type 0: such calls are not in the file */
+    uint32_t type, value; /* type 0: such calls are not written */
     bool is_known;
 };
 
-/* A type of events of its own, from AS_PRV_COUNTERS on, or the public one of a hardware counter. */
+/* A separate event type from AS_PRV_COUNTERS on, or the public type of a hardware counter. */
 struct as_prv_counter {
-    const char *text; /* the trace's */
+    const char *text; /* owned by the trace */
     bool is_real;     /* values are millionths */
     int64_t type;
-    const char *public_name; /* NULL: it has none */
-    int64_t *latest;         /* by thread: values in the file are increments; NULL: they are not */
+    const char *public_name; /* NULL: none */
+    /* By thread: last value, because the file has increments; NULL: it has values. */
+    int64_t *latest;
 };
 
-/* A counter by the address of its text: events are many and their names few. */
+/* Cache of counters by the address of their text: there are many events and few names. */
 #define AS_PRV_COUNTED_KNOWN 64u
 struct as_prv_counted {
-    const char *text; /* NULL: a free place */
+    const char *text; /* NULL: free slot */
     bool is_real;
-    uint32_t at; /* place in the writer's list */
+    uint32_t at; /* index in `counter` of the writer */
 };
 
-/* Of a process of MPI. */
+/* A rank of MPI. */
 struct as_prv_rank {
     uint64_t rank;
     uint32_t task;
 };
 
-/* The values of an address of a process. */
+/* File values of an address of a process. */
 struct as_prv_place {
     uint64_t address;
     uint32_t process;
@@ -145,13 +146,13 @@ struct as_prv_place {
     int64_t function, line; /* values */
 };
 
-/* Names; number k is value k + AS_PRV_FIRST_PLACE. */
+/* Names; index k has value k + AS_PRV_FIRST_PLACE. */
 struct as_prv_texts {
     const char **at;
-    size_t n, cap; /* as a vector's */
+    size_t n, cap; /* as in a vector */
 };
 
-/* A parallel region that is open. */
+/* An open parallel region. */
 struct as_prv_region {
     uint32_t process;
     int64_t number, function;
@@ -159,7 +160,7 @@ struct as_prv_region {
 
 #define AS_PRV_STATES_KNOWN 64u
 struct as_prv_state_known {
-    const char *routine; /* the analysis's: the same text is the same address */
+    const char *routine; /* owned by the analysis: equal texts have equal addresses */
     int64_t state;
 };
 
@@ -170,45 +171,47 @@ struct as_prv_writer {
     struct as_lane events;
     struct as_prv_states *states;
     struct as_ordered_store *messages;
-    int64_t event_ns;                   /* of the last event */
-    uint64_t since_event_n;             /* states and communications that were found since */
-    struct as_prv_interval *open_state; /* by location: not handed on, for it may go on */
+    int64_t event_ns;       /* time of the last event */
+    uint64_t since_event_n; /* states and communications found since the last event */
+    /* By location number: the last interval, which may still be extended. */
+    struct as_prv_interval *open_state;
     AS_VEC(struct as_prv_event_type) type;
-    struct as_prv_type_known type_known[AS_PRV_TYPES_KNOWN]; /* by some bits of it */
-    AS_VEC(struct as_prv_thread) thread;                     /* by location */
-    AS_VEC(uint32_t) task; /* by process; 0: it has no thread in the trace */
+    struct as_prv_type_known type_known[AS_PRV_TYPES_KNOWN]; /* by some bits of the type */
+    AS_VEC(struct as_prv_thread) thread;                     /* by location number */
+    AS_VEC(uint32_t) task; /* by process; 0: no thread in the trace */
     uint32_t task_n;
     AS_VEC(struct as_prv_rank) rank;
-    AS_VEC(uint64_t) comm; /* their global numbers: in the file they count from 1 */
+    AS_VEC(uint64_t) comm; /* global numbers; the file counts from 1 */
     AS_VEC(const char *) node;
     AS_VEC(struct as_prv_extra) extra;
     bool *routine_used;                /* by row of as_prv_routines */
-    AS_VEC(struct as_prv_call *) call; /* by process: by number of a name */
+    AS_VEC(struct as_prv_call *) call; /* by process, then by name number */
     AS_VEC(struct as_prv_counter) counter;
     AS_VEC(struct as_prv_region) region;
-    AS_VEC(int64_t) function; /* addresses of parallel functions: number k is value k + 1 */
-    struct as_index types, ranks, comms, extras, counters, functions; /* rows of those above */
+    AS_VEC(int64_t) function; /* addresses of parallel functions; index k has value k + 1 */
+    /* Rows of the vectors above. */
+    struct as_index types, ranks, comms, extras, counters, functions;
     struct as_prv_counted counted[AS_PRV_COUNTED_KNOWN];
     struct as_prv_texts functions_named, lines_named; /* of callers and samples, by value */
-    struct as_map_view function_texts, line_texts;    /* by text: number in those */
+    struct as_map_view function_texts, line_texts;    /* text -> index in these */
     AS_VEC(struct as_prv_place) place;
     struct as_index places;        /* rows of `place` */
-    uint32_t callers_n, sampled_n; /* levels that the file has */
+    uint32_t callers_n, sampled_n; /* levels in the file */
     AS_VEC(char *) owned;
-    struct as_map_u64 requests; /* of collectives that do not block, by process: open or done */
-    uint8_t *levels_n;          /* by location: of its latest sample */
+    struct as_map_u64 requests; /* nonblocking collectives by process: open or done */
+    uint8_t *levels_n;          /* by location number: levels of the last sample */
     struct as_prv_state_known state_known[AS_PRV_STATES_KNOWN];
     struct assay_error *err;
 };
 
-/* ---- prv_collect.c: what goes into the file ---- */
+/* ---- prv_collect.c: content of the file ---- */
 int as_prv_collect(struct as_prv_writer *writer, struct assay_error *err);
 
 /* ---- prv_keep.c ---- */
 int as_prv_store_event(struct as_prv_writer *writer, uint32_t location, int64_t ns, int64_t type,
                        int64_t value);
 
-/* ---- prv_body.c: its lines ---- */
+/* ---- prv_body.c: lines of the file ---- */
 int as_prv_write_body(struct as_prv_writer *writer, struct as_out *out, struct assay_error *err);
 
 /* ---- prv_threads.c: OpenMP ---- */
@@ -222,20 +225,25 @@ int as_prv_store_sample(struct as_prv_writer *writer, uint32_t location,
                         const struct as_trace_event *event);
 void as_prv_write_places(const struct as_prv_writer *writer, struct as_out *out);
 
-/* ---- prv_numbers.c; -1 and NOMEM: no memory ---- */
+/* ---- prv_numbers.c; return -1 or NOMEM without memory ---- */
 bool as_prv_is_mpi(uint32_t type);
+/* Finds the event type and value of a routine. Returns 0 or NOMEM. */
 int as_prv_call_of(struct as_prv_writer *writer, uint32_t process, int64_t name,
                    struct as_prv_call *out);
+/* Returns the state of an activity. `routine` may be NULL. */
 int64_t as_prv_state_of(struct as_prv_writer *writer, enum as_activity activity,
                         const char *routine, uint32_t group);
+/* Sets `*out` to the index of an event type. Returns 0 or NOMEM. */
 int as_prv_type_of(struct as_prv_writer *writer, int64_t type, uint32_t *out);
+/* Returns the file number of a communicator, from 1, or -1 without memory. */
 int64_t as_prv_comm_number(struct as_prv_writer *writer, uint64_t global);
+/* Returns the value of a parallel function, from 1, or -1 without memory. */
 int64_t as_prv_function_value(struct as_prv_writer *writer, int64_t function);
-/* The counter of this name, or NULL: out of memory; good until the next one is asked for. */
+/* Returns the counter with this name, valid until the next call, or NULL without memory. */
 struct as_prv_counter *as_prv_counter_of(struct as_prv_writer *writer, const char *name,
                                          bool is_real);
 
-/* ---- prv_labels.c: the files beside it ---- */
+/* ---- prv_labels.c: the other two files ---- */
 void as_prv_write_pcf(const struct as_prv_writer *writer, struct as_out *out);
 void as_prv_write_row(const struct as_prv_writer *writer, struct as_out *out);
 

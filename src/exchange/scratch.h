@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files without a name for what does not fit in memory, in $TMPDIR or /tmp. Errors: IO, NOMEM. */
+/* Temporary files without a name in $TMPDIR or /tmp. Errors: IO, NOMEM. */
 #ifndef AS_EXCHANGE_SCRATCH_H
 #define AS_EXCHANGE_SCRATCH_H
 
@@ -8,9 +8,9 @@
 #include <sys/types.h>
 
 int as_scratch_open(int *fd, struct assay_error *err);
-/* Behind `*end`, which moves. */
+/* Writes at `*end` and moves it. */
 int as_scratch_write(int fd, const void *p, size_t n, off_t *end, struct assay_error *err);
-/* All `n` bytes, or an error. */
+/* Reads all `n` bytes at `at`, or returns an error. */
 int as_scratch_read(int fd, void *p, size_t n, off_t at, struct assay_error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process that runs already: whether it can be observed, and when it ends. It is looked at
- * through /proc and a pidfd; nothing is done to it. Source: proc(5), pidfd_open(2) (Linux 5.3;
- * older kernels: /proc is read now and then).
+ * A running process: whether it can be observed, and when it ends. It is observed through /proc and
+ * a pidfd, and it is not modified. Source: proc(5), pidfd_open(2) (Linux 5.3; on older kernels
+ * /proc is polled).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,10 +20,10 @@
 #include "launch/internal.h"
 #include "object/executable.h"
 
-/* What /proc/PID/stat and status tell. */
+/* Facts from /proc/PID/stat and status. */
 struct process {
     struct as_task task;
-    pid_t group; /* it is a thread of */
+    pid_t group; /* thread group id */
     uid_t user;
 };
 
@@ -71,7 +71,7 @@ static int refuse_access(pid_t pid, const struct process *process, struct assay_
                         (int)pid);
 }
 
-/* The program must be of a kind that can be analysed. */
+/* Checks that the program is of a kind that can be analysed. */
 static int check_program(pid_t pid, const struct process *process, struct assay_error *err)
 {
     char path[64], target[4096];
@@ -87,7 +87,7 @@ static int check_program(pid_t pid, const struct process *process, struct assay_
     target[n] = 0;
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return 0; /* executable but not readable: its code will be nameless, its time is seen */
+        return 0; /* executable but unreadable: its code has no names, but its time is measured */
     struct as_executable ignored;
     const int rc = as_executable_read(target, fd, &ignored, err);
     close(fd);

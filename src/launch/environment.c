@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The environment of a run: which variables have to do with speed, and a digest of all that may.
- * The patterns are data/launch/environment.txt.
+ * The environment of a run: finds variables that affect speed, and computes a digest of all that
+ * may. data/launch/environment.txt has the patterns.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "launch/data.h"
 #include "launch/internal.h"
 
-/* `name` may be followed by "=VALUE". */
+/* Returns true if `name`, with or without "=VALUE", matches a pattern. */
 static bool fits_any(const char *name, const char *const *pattern)
 {
     const size_t n = strcspn(name, "=");
@@ -35,7 +35,7 @@ bool assay_launch_variable_is_of_rank(const char *name)
     return fits_any(name, as_launch_rank);
 }
 
-/* FNV-1a, and then a mixing, because the sums of plain FNV of similar texts are alike. */
+/* FNV-1a with a final mix, because plain FNV hashes of similar texts have similar sums. */
 static uint64_t variable_hash(const char *text)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -47,7 +47,7 @@ static uint64_t variable_hash(const char *text)
 
 void assay_launch_environment_digest(const char *const *environment, char out[17])
 {
-    uint64_t sum = 0; /* so that the order does not count */
+    uint64_t sum = 0; /* a sum does not depend on the order */
     if (!environment)
         environment = (const char *const *)environ;
     for (; *environment; environment++)

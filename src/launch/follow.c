@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Following a program to its end: signals that come to us meanwhile, and what became of it.
+ * Follows a program to its end: handles signals to assay meanwhile, and records how the program
+ * ended.
  *
- * Ctrl-C goes from the terminal to the whole group in front, so the program has it already; we note
- * it and go on, for the program may answer it as it likes. What was sent to us alone is passed on.
+ * Ctrl-C at the terminal reaches the whole foreground process group, so the program gets it too. It
+ * is recorded and the run continues, because the program may handle it. A signal sent only to assay
+ * is forwarded.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +22,7 @@
 
 #define IN_A_ROW_NS 2000000000u
 
-/* ---- Making and closing --------------------------------------------------------------------- */
+/* ---- Create and close ------------------------------------------------------------------------ */
 
 int as_launch_add_fd(struct assay_launch *launch, int fd, struct assay_error *err)
 {
@@ -64,7 +66,7 @@ void assay_launch_close(struct assay_launch **launch)
     struct assay_launch *l = *launch;
     if (!l)
         return;
-    close_one(l->gate); /* a child that still waits there sees it and goes */
+    close_one(l->gate); /* a child that still waits at the gate sees it and exits */
     if (l->pid && !l->attached && !l->let_go)
         while (waitpid(l->pid, NULL, 0) < 0 && errno == EINTR)
             ;
@@ -110,7 +112,7 @@ static bool is_to_end(int signal)
 static void handle_launch_signal(struct assay_launch *l, const struct as_watch_signal *got)
 {
     if (!as_watch_forwards(got->signal))
-        return; /* SIGCHLD woke us, that is all */
+        return; /* SIGCHLD only wakes the loop */
     if (is_to_end(got->signal))
         l->outcome.interrupted = true;
     if (got->signal == SIGINT)
@@ -161,14 +163,14 @@ static void record_child_end(struct assay_launch *l, int status, const struct ru
     o->core_dumped = o->signalled && WCOREDUMP(status);
     o->user_ns = time_ns(usage->ru_utime);
     o->system_ns = time_ns(usage->ru_stime);
-    o->resident_max_b = (uint64_t)usage->ru_maxrss * 1024; /* Linux counts KiB */
+    o->resident_max_b = (uint64_t)usage->ru_maxrss * 1024; /* Linux counts in KiB */
     o->fault_major_n = (uint64_t)usage->ru_majflt;
     o->fault_minor_n = (uint64_t)usage->ru_minflt;
     o->switch_voluntary_n = (uint64_t)usage->ru_nvcsw;
     o->switch_involuntary_n = (uint64_t)usage->ru_nivcsw;
 }
 
-/* What goes with the process when it is waited for. */
+/* Reads facts that disappear when the process is waited for. */
 static void look_at_ended(struct assay_launch *l)
 {
     siginfo_t info = {0};
@@ -179,7 +181,7 @@ static void look_at_ended(struct assay_launch *l)
     l->outcome.ready_end_ns = as_task_ready_ns(path);
 }
 
-/* Of a child, what it was and used is for us alone to ask. */
+/* Checks for the end. Only the parent can read the exit status and resource usage of a child. */
 static int look_for_end(struct assay_launch *l, struct assay_error *err)
 {
     int status;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The settings that a program inherits through execve(2) and that a tool changes for itself (a
- * signal ignored, a limit raised, the processors of a thread): noted before main(), so that the
- * observed program gets those that its user meant for it. Directory, descriptors and group are not
- * touched by anyone here.
+ * Records before main() the settings that a program inherits through execve(2) and that assay
+ * changes for itself: ignored signals, limits, CPU affinity. So the observed program gets the
+ * settings that its user chose. The working directory, descriptors and process group are never
+ * changed.
  */
 #include <sched.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #include "launch/internal.h"
 
-/* Processors of the largest machines that Linux knows (CONFIG_NR_CPUS). */
+/* Max number of CPUs of Linux (CONFIG_NR_CPUS). */
 #define CPUS_MOST 8192
 
 /* Written before main(), read-only afterwards. */
@@ -22,7 +22,7 @@ static struct {
     struct rlimit limit[RLIM_NLIMITS];
     bool limit_known[RLIM_NLIMITS];
     cpu_set_t cpus[CPUS_MOST / CPU_SETSIZE];
-    size_t cpus_b; /* of `cpus`, as the kernel gave them; 0: not known */
+    size_t cpus_b; /* bytes of `cpus` from the kernel; 0: unknown */
 } given;
 
 static void note_processors(void)
@@ -56,7 +56,7 @@ void as_given_restore(void)
 {
     for (int i = 1; i < NSIG; i++) {
         struct sigaction action = {.sa_handler = given.ignored[i] ? SIG_IGN : SIG_DFL};
-        sigaction(i, &action, NULL); /* fails for those that cannot be changed: they were not */
+        sigaction(i, &action, NULL); /* fails for signals that cannot be changed */
     }
     for (int i = 0; i < RLIM_NLIMITS; i++) {
         struct rlimit now;

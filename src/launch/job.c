@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which job a rank is of: a number that is the same in all its ranks and, as far as launchers let
- * us know, in those of no other job. Hydra sets no variable that says so; its proxies, one on each
- * machine, are all told the port of their mpiexec.
+ * Identifies the job of a rank: a number that is equal in all its ranks. It differs from other jobs
+ * as far as the launcher gives enough information. Hydra sets no such variable. Its proxies, one
+ * per machine, all get the port of their mpiexec as an argument.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +14,10 @@
 #include "base/task.h"
 #include "launch/internal.h"
 
-#define ANCESTORS_MOST 16 /* shells and the like between us and the proxy */
+#define ANCESTORS_MOST 16 /* max shells and similar processes up to the proxy */
 #define WORDS_B        8192
 
-/* What identifies a job; the second of a line, if any, must be there as well. */
+/* Variables that identify a job. `also`, if any, must be set too. */
 static const struct {
     const char *name, *also;
 } variables[] = {
@@ -35,7 +35,8 @@ static void add_word(uint64_t *hash, const char *word)
     while (*word++);
 }
 
-/* Of "NAME\0--control-port\0HOST:PORT\0--pgid\0N\0": what all proxies of one job are told. */
+/* Adds the arguments that are equal for all proxies of a job:
+ * "NAME\0--control-port\0HOST:PORT\0--pgid\0N\0". Returns true if the port is among them. */
 static bool hash_proxy_words(const char *words, size_t n, uint64_t *hash)
 {
     bool has_port = false;

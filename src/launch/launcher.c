@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launchers of ranks: telling which one a file is without running it, and whether its ranks will
- * be our descendants. Sources: mpirun(1) of Open MPI 4 and 5, MPICH's Hydra, srun(1).
+ * Recognises MPI launchers without running them, and decides whether their ranks will be
+ * descendants of this process. Sources: mpirun(1) of Open MPI 4 and 5, MPICH's Hydra, srun(1).
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "base/untrusted_open.h"
 #include "launch/internal.h"
 
-/* Of a file named mpirun, so much is searched for its maker. */
+/* Bytes of a file named mpirun that are searched for marks of its MPI. */
 #define SEARCHED_B (4u << 20)
 
 static const char *base_name(const char *path)
@@ -23,8 +23,8 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* What stands in a program, or in a script, called mpirun or mpiexec: that of Open MPI 5 runs
- * prterun; Intel's is a script that runs mpiexec.hydra. */
+/* Finds the MPI of a program or script named mpirun or mpiexec from its content. The mpirun of Open
+ * MPI 5 runs prterun. That of Intel is a script that runs mpiexec.hydra. */
 static enum assay_launch_kind maker_of(const char *path)
 {
     static const struct {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each process has a file rank.K, which it alone writes, in one piece: how often it has said that
- * it lives, how often it has met the others, whether it failed. Rank 0 looks at all of them, the
- * others at rank 0. Files and not MPI: the experiment needs a file system that all see in any case,
- * no MPI need be loaded (whose interface is not one but two), and who dies ends nobody else
- * unheard.
+ * Each process writes a file rank.K in one write: its number of beats, the number of barriers, and
+ * its error. Rank 0 reads all files, the others read that of rank 0. It uses files instead of MPI
+ * for three reasons. The experiment needs a shared file system anyway. MPI has several ABIs, and no
+ * MPI library needs to be loaded. A rank that dies does not end the others without a message.
  *
- * What a run before left behind is told from what lives by its beats, which do not move, and by the
- * number of rank 0, which others repeat.
+ * Files of an earlier run are recognised: their beats do not change, and they lack the number of
+ * rank 0, which the ranks of this run repeat.
  */
 #include <stddef.h>
 
@@ -31,30 +30,32 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-#define PARTY_MAGIC  UINT64_C(0x3179747261507361)
-#define BEAT_FAST_NS INT64_C(100000000) /* of the first BEATS_FAST: others wait for one */
+#define PARTY_MAGIC UINT64_C(0x3179747261507361)
+/* Interval of the first BEATS_FAST beats: others wait for the first. */
+#define BEAT_FAST_NS INT64_C(100000000)
 #define BEAT_NS      INT64_C(500000000)
-#define DEAD_NS      INT64_C(3000000000) /* without a beat it has left its name behind */
+#define DEAD_NS      INT64_C(3000000000) /* a file without beats for so long is left over */
 #define BEATS_FAST   50u
 /* Network file systems may hide a new file for a minute. */
 #define PATIENCE_NS INT64_C(90000000000)
 #define RANKS_MOST  65536
 
 struct party_state {
-    uint64_t magic, number, hub; /* of this process; of rank 0, as far as it was seen */
+    /* Random number of this process, and that of rank 0 once it was read. */
+    uint64_t magic, number, hub;
     uint64_t beats_n;
     uint32_t met_n, size;
-    int32_t failed; /* code of its error; 0: no */
+    int32_t failed; /* error code; 0: none */
     uint32_t left;
     char text[ASSAY_ERROR_TEXT_B];
-    uint64_t sum; /* of all before: whether it was read whole */
+    uint64_t sum; /* checksum over all members before it */
 };
 _Static_assert(offsetof(struct party_state, sum) == sizeof(struct party_state) - sizeof(uint64_t),
                "the sum covers all bytes before it");
 
 struct party_other {
     uint64_t number, beats_n;
-    int64_t moved_ns; /* its last beat was seen; 0: none yet */
+    int64_t moved_ns; /* time of its last seen beat; 0: none yet */
     bool is_accepted;
 };
 
@@ -64,11 +65,11 @@ struct as_party {
     char directory[4096];
     int fd;
     int64_t patience_ns;
-    struct party_other *other; /* by rank; of others than rank 0 only the first */
-    bool is_lost;              /* rank 0 gives no sign */
+    struct party_other *other; /* by rank; ranks other than 0 use only the first */
+    bool is_lost;              /* rank 0 is silent */
     bool has_thread, ends;
     pthread_t thread;
-    pthread_mutex_t lock; /* guards `state` and `ends` */
+    pthread_mutex_t lock; /* protects `state` and `ends` */
     pthread_cond_t wake;
     struct party_state state;
 };
@@ -101,7 +102,8 @@ static void name_state(const struct as_party *party, uint32_t rank, char path[42
     snprintf(path, 4200, "%s/rank.%" PRIu32, party->directory, rank);
 }
 
-/* Opened each time: so file systems of networks ask whether it has changed. */
+/* Reads the state of a rank. Opens the file each time, so that network file systems check for
+ * changes. */
 static bool look_at(const struct as_party *party, uint32_t rank, struct party_state *out,
                     bool *is_gone)
 {
@@ -129,7 +131,7 @@ static void *beat(void *context)
         until = (struct timespec){ns / 1000000000, ns % 1000000000};
         (void)pthread_cond_timedwait(&party->wake, &party->lock, &until);
         party->state.beats_n++;
-        (void)write_state(party); /* a disk that is full is found by what it is full for */
+        (void)write_state(party); /* the command itself detects a full disk */
     }
     pthread_mutex_unlock(&party->lock);
     return NULL;
@@ -167,8 +169,8 @@ static void pause_ns(int64_t ns)
 
 /* ---- Joining --------------------------------------------------------------------------------- */
 
-/* Whether another process holds the name: one that lives moves, if not in time on a busy machine.
- */
+/* Refuses a name that another process uses. A running process beats, with delays on a busy
+ * machine. */
 static int check_name_is_free(struct as_party *party, struct assay_error *err)
 {
     struct party_state before, after;
@@ -280,7 +282,7 @@ void as_party_be_patient(struct as_party *party, unsigned seconds)
     party->patience_ns = (int64_t)seconds * 1000000000;
 }
 
-/* ---- Meeting --------------------------------------------------------------------------------- */
+/* ---- Barrier -------------------------------------------------------------------------------- */
 
 static int report_silent_rank(struct as_party *party, uint32_t rank, bool came,
                               struct assay_error *err)
@@ -295,7 +297,8 @@ static int report_silent_rank(struct as_party *party, uint32_t rank, bool came,
                         rank, party->patience_ns / 1000000000, party->directory);
 }
 
-/* What lives: rank 0 is known by its beats, others because they repeat the number of rank 0. */
+/* Decides whether a rank lives: rank 0 by its beats, others because they repeat the number of rank
+ * 0. */
 static void accept_other(struct as_party *party, uint32_t rank, const struct party_state *state)
 {
     struct party_other *other = &party->other[rank];
@@ -314,7 +317,7 @@ static void accept_other(struct as_party *party, uint32_t rank, const struct par
     other->beats_n = state->beats_n;
 }
 
-/* 1: it has come so far; 0: not yet. */
+/* Checks a rank. Returns 1 if it has reached barrier `met_n`, 0 if not yet, or an error. */
 static int look_for(struct as_party *party, uint32_t rank, uint32_t met_n, int64_t since_ns,
                     struct assay_error *err)
 {
@@ -394,8 +397,8 @@ static void remove_party(const struct as_party *party)
     (void)rmdir(party->directory);
 }
 
-/* Others are to see that all have met, or read why not; if they look soon. Later they find that all
- * is gone. */
+/* Waits, up to `most_ns`, until the others have seen the last barrier or the error. Later they find
+ * the directory removed. */
 static void wait_for_leaving(const struct as_party *party, int64_t most_ns)
 {
     struct party_state state;

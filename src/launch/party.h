@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes that a launcher of MPI started together and that work together without MPI: they meet
- * through small files in a directory that all of them see. Each says twice a second that it lives;
- * who is silent for a minute is dead, and who fails says why, so that nobody waits for ever.
+ * Cooperation of processes that an MPI launcher started together, without MPI. They synchronise
+ * through small files in a directory that all of them see. Each process shows twice a second that
+ * it lives. A process that is silent for 90 s counts as dead, and one that fails writes its error.
+ * So no process waits for ever.
  */
 #ifndef AS_LAUNCH_PARTY_H
 #define AS_LAUNCH_PARTY_H
@@ -14,26 +15,26 @@
 struct as_party;
 
 /*
- * Joins the others of the job, by the launcher's variables; the directory is PATH.ranks. NULL in
- * `out`: there are no others. `is_stopped` (or NULL) ends what waits. Errors: IO, NOMEM, USAGE (the
- * name is in use by others that live).
+ * Joins the other ranks of the job, known from the variables of the launcher. The directory is
+ * PATH.ranks. Sets `*out` to NULL if there are no others. `is_stopped` (may be NULL) ends a wait.
+ * Errors: IO, NOMEM, LIMIT, USAGE (running processes use this name).
  */
 int as_party_join(const char *path, bool (*is_stopped)(void), struct as_party **out,
                   struct assay_error *err);
-/* Of NULL: 0 of 1. */
+/* Return rank and number of ranks; 0 and 1 for NULL. */
 uint32_t as_party_rank(const struct as_party *party);
 uint32_t as_party_size(const struct as_party *party);
 const char *as_party_directory(const struct as_party *party);
 
-/* How long the others may be silent from now on. */
+/* Sets how long other ranks may be silent. */
 void as_party_be_patient(struct as_party *party, unsigned seconds);
-/* Goes on when all are here. Errors: LIMIT (one failed, with its sentence; one died or never came;
- * stopped). */
+/* Waits until all ranks have called it. Errors: LIMIT (a rank failed, with its error; a rank died
+ * or never came; stopped). */
 int as_party_barrier(struct as_party *party, struct assay_error *err);
-/* Whether rank 0 lives and says what went wrong, so that others need not. */
+/* Returns true if rank 0 lives and reports errors, so that this rank need not. */
 bool as_party_is_follower(const struct as_party *party);
-/* Tells the others if it failed (`err`, of `rc` < 0). Rank 0 removes the directory. NULL inside is
- * fine. */
+/* Ends the cooperation and frees `*party`, which may be NULL. If `rc` is negative, the others get
+ * the error `err`. Rank 0 removes the directory. */
 void as_party_leave(struct as_party **party, int rc, const struct assay_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which file the name of a command means: the rules of execvp(3), without executing anything.
+ * Finds the file of a command by the rules of execvp(3), without executing it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,16 +12,16 @@
 #include "base/str.h"
 #include "launch/internal.h"
 
-/* What execvp uses where there is no PATH (confstr(_CS_PATH)). */
+/* Used by execvp(3) without PATH (confstr(_CS_PATH)). */
 #define DEFAULT_PATH "/bin:/usr/bin"
 
-/* Executable by us as we are now. */
+/* Returns true if the effective user may execute the file. */
 static bool may_execute(const char *path)
 {
     return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
 }
 
-/* "DIRECTORY/NAME" into `out`; an empty directory is the current one. */
+/* Sets `out` to "DIRECTORY/NAME"; an empty directory is the current one. */
 static void join_path(struct as_str *out, struct as_view directory, const char *name)
 {
     as_str_clear(out);
@@ -31,7 +31,8 @@ static void join_path(struct as_str *out, struct as_view directory, const char *
     as_str_appendz(out, name);
 }
 
-/* The first executable file of PATH into `out`; *forbidden: a file was there that is not. */
+/* Sets `out` to the first executable file in PATH. Sets `*forbidden` if a file with this name is
+ * not executable. */
 static bool search_path(const char *name, struct as_str *out, bool *forbidden)
 {
     const char *list = getenv("PATH");
@@ -61,7 +62,7 @@ bool as_path_has(const char *name)
 static const char without_quotes[] =
     "use separate arguments without quotes around the whole command, or sh -c '...'";
 
-/* What a shell would have made of the word, and we do not. */
+/* Returns a hint for a word that only a shell can interpret. */
 static const char *shell_hint(const char *name)
 {
     static const char *const builtins[] = {".",      "alias", "cd",     "eval", "exec",
@@ -94,7 +95,7 @@ static int report_missing_command(const char *name, bool forbidden, struct assay
                         shell_hint(name));
 }
 
-/* A path with a slash, or one that PATH gave. */
+/* Checks a file given by a path with a slash, or found in PATH. */
 static int check_program(const char *path, struct assay_error *err)
 {
     struct stat st;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a command will start, found out without starting it: errors are said before anything runs.
+ * Examines what a command will start without starting it, so that errors are reported before
+ * anything runs.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -85,7 +86,7 @@ static int add_places(struct as_plan *plan)
     char path[PATH_MAX];
     plan->plan.real_path =
         as_plan_keep(plan, realpath(plan->plan.path, path) ? path : plan->plan.path);
-    /* A directory that was removed, or lies outside our root, has no name. */
+    /* A removed directory, or one outside the root directory, has no name. */
     if (getcwd(path, sizeof path) && path[0] == '/' && !(plan->plan.cwd = as_plan_keep(plan, path)))
         return ASSAY_ERR_NOMEM;
     return plan->plan.real_path ? 0 : ASSAY_ERR_NOMEM;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rank of a process, from the variables in which launchers tell it. Sources: mpirun(1) of Open
- * MPI, the PMI and Hydra documents of MPICH, srun(1), flux-run(1), jsrun, PALS, MVAPICH2's guide.
+ * Finds the rank of a process in the variables of its launcher. Sources: mpirun(1) of Open MPI, the
+ * PMI and Hydra documents of MPICH, srun(1), flux-run(1), jsrun, PALS, MVAPICH2's guide.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "launch/internal.h"
 
-/* An environment is one block of at most so much; the kernel's own limit is 6 MiB. */
+/* Max size of an environment; the limit of the kernel is 6 MiB. */
 #define ENVIRONMENT_MOST_B (8u << 20)
 
 struct environment_block {
@@ -28,7 +28,7 @@ static const char *value_of(const struct environment_block *block, const char *n
         const char *here = block->p + at;
         const size_t n = strnlen(here, block->n - at);
         if (n == block->n - at)
-            return NULL; /* no zero: the last one may be cut */
+            return NULL; /* no terminating zero: the last value may be truncated */
         if (n > length && here[length] == '=' && memcmp(here, name, length) == 0)
             return here + length + 1;
         at += n + 1;
@@ -36,7 +36,7 @@ static const char *value_of(const struct environment_block *block, const char *n
     return NULL;
 }
 
-/* A number that is not negative, or -1. */
+/* Returns the value of a variable as a number >= 0, or -1. */
 static int64_t parse_rank(const struct environment_block *block, const char *name)
 {
     const char *text = name ? value_of(block, name) : NULL;
@@ -51,8 +51,9 @@ struct known {
     const char *launcher, *rank, *size, *local_rank, *local_size;
 };
 
-/* Those that start ranks within a task of another come before that other, whose variables are
- * inherited: mpirun's daemons are tasks of srun, and each has SLURM_PROCID. */
+/* Launchers that start ranks inside a task of another launcher come first. The variables of the
+ * outer launcher are inherited: the daemons of mpirun are tasks of srun, and each has
+ * SLURM_PROCID. */
 static const struct known first[] = {
     {"jsrun", "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_LOCAL_RANK",
      "JSM_NAMESPACE_LOCAL_SIZE"},
@@ -83,7 +84,8 @@ static bool read_rank_variables(const struct environment_block *block, const str
     return true;
 }
 
-/* The `node`-th number of Slurm's "2(x3),1": tasks on nodes 0, 1 and 2 are 2, on node 3 one. */
+/* Returns the number for `node` in a Slurm list. "2(x3),1" means 2 tasks on nodes 0, 1 and 2, and
+ * one task on node 3. */
 static int64_t tasks_on(const char *list, int64_t node)
 {
     while (list && *list >= '0' && *list <= '9' && node >= 0) {
@@ -103,8 +105,8 @@ static int64_t tasks_on(const char *list, int64_t node)
 }
 
 /*
- * A batch script and an interactive shell have SLURM_PROCID 0 though they are no tasks: their steps
- * have names, or numbers from 0xfffffff0 on.
+ * Reads the rank of a Slurm task. A batch script and an interactive shell have SLURM_PROCID 0, but
+ * are not tasks. Their steps have names, or numbers from 0xfffffff0 on.
  */
 static bool read_slurm_rank(const struct environment_block *block, struct assay_launch_rank *out)
 {
@@ -126,7 +128,7 @@ bool assay_launch_rank_of(const char *environment, size_t n, struct assay_launch
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
         if (read_rank_variables(&block, &first[i], out))
             return true;
-    /* srun speaks PMI too, with the same numbers; only Hydra says a local one of its own. */
+    /* srun uses PMI too, with the same numbers; only Hydra sets MPI_LOCALRANKID. */
     if (parse_rank(&block, "MPI_LOCALRANKID") >= 0 && read_rank_variables(&block, &hydra, out))
         return true;
     if (read_slurm_rank(&block, out) || read_rank_variables(&block, &hydra, out) ||

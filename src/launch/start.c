@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A child that waits at a gate before it executes: between fork and execve there is time to open a
- * sampler on it. Why it could not execute comes back through a pipe that executing closes. In the
- * child only what is safe after fork is called: other threads may hold any lock.
+ * Starts a child that waits at a gate before execve(2), so that a sampler can be opened on it. The
+ * errno of a failed execve(2) comes back through a pipe, which a successful one closes. The child
+ * uses only functions that are safe after fork(2), because other threads may hold any lock.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ static bool same_name(const char *a, const char *b)
     return strncmp(a, b, n) == 0 && b[n] == '=';
 }
 
-/* Replaces the variable of that name, or adds it; `list` has room. */
+/* Replaces the variable with this name, or adds it. `list` must have space. */
 static void set_list_variable(const char **list, const char *variable)
 {
     size_t i = 0;
@@ -44,7 +44,8 @@ static void set_list_variable(const char **list, const char *variable)
     list[i] = variable;
 }
 
-/* Ours, with what the options add, in `arena`; NULL when out of memory. */
+/* Returns the environment of this process with the variables of the options, in `arena`; NULL
+ * without memory. */
 static const char **compose(struct as_arena *arena, const struct assay_launch_options *options)
 {
     const char *const *ours = (const char *const *)environ;
@@ -79,15 +80,16 @@ struct ends {
     int gate[2], failure[2];
 };
 
-/* Signals are all blocked when it begins, so that none ends it before its program could answer. */
+/* All signals are blocked at the start, so that none ends the child before its program can handle
+ * it. */
 __attribute__((noreturn)) static void be_child(const struct ends *ends, const char *path,
                                                const char *const *argv, const char *const *envp)
 {
     char byte;
     ssize_t got;
-    /* Yama asks for it: we, and those that we start, may trace it (agent/inject.h). */
+    /* Required by Yama: this process and its children may trace the child (agent/inject.h). */
     prctl(PR_SET_PTRACER, (unsigned long)getppid());
-    close(ends->gate[1]); /* or it would never see that we died */
+    close(ends->gate[1]); /* otherwise the child would not notice the death of its parent */
     close(ends->failure[0]);
     as_given_restore();
     do
@@ -95,7 +97,7 @@ __attribute__((noreturn)) static void be_child(const struct ends *ends, const ch
     while (got < 0 && errno == EINTR);
     if (got == 1) {
         sigprocmask(SIG_SETMASK, as_given_mask(), NULL);
-        /* The arrays are not written to: execve's type is older than const. */
+        /* execve(2) does not modify the arrays; its prototype lacks const. */
         execve(path, (char *const *)(uintptr_t)argv, (char *const *)(uintptr_t)envp);
         const int why = errno;
         while (write(ends->failure[1], &why, sizeof why) < 0 && errno == EINTR)
@@ -108,7 +110,7 @@ __attribute__((noreturn)) static void be_child(const struct ends *ends, const ch
 
 static int open_ends(struct ends *ends)
 {
-    /* A socket, for MSG_NOSIGNAL. */
+    /* A socket, because send(2) supports MSG_NOSIGNAL. */
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends->gate) < 0)
         return -1;
     if (pipe2(ends->failure, O_CLOEXEC) == 0)
@@ -175,9 +177,10 @@ int assay_launch_start(const struct assay_launch_plan *plan,
     return rc;
 }
 
-/* ---- Letting go ---------------------------------------------------------------------------- */
+/* ---- Execution ----------------------------------------------------------------------------- */
 
-/* What the plan found was good; so something changed since, or the kernel knows more. */
+/* Fills `err` for a failed execve(2). The plan was valid, so something changed since, or only the
+ * kernel knows the reason. */
 static int cannot_execute(const char *name, int why, struct assay_error *err)
 {
     switch (why) {
@@ -216,8 +219,9 @@ static int cannot_execute(const char *name, int why, struct assay_error *err)
     }
 }
 
-/* Executing closes the pipe before the kernel begins to record (begin_new_exec in its fs/exec.c):
- * of what the child waited until now, what the records have not seen was before. */
+/* Reads the ready time at the start. A successful execve(2) closes the pipe before the kernel
+ * begins to record (begin_new_exec in its fs/exec.c). So ready time up to now that has no record
+ * came before. */
 static void look_at_begun(struct assay_launch *launch)
 {
     char path[64];
@@ -234,7 +238,7 @@ int assay_launch_go(struct assay_launch *launch, struct assay_error *err)
         return as_error_set(err, ASSAY_ERR_USAGE, "%s: was let go already", launch->name);
     launch->let_go = true;
     launch->outcome.start_ns = as_monotonic_ns();
-    /* A child that was killed at the gate leaves it without reader: its end is its outcome. */
+    /* A child that was killed at the gate leaves no reader. Its end is then the outcome. */
     (void)send(launch->gate, "", 1, MSG_NOSIGNAL);
     close(launch->gate);
     launch->gate = -1;
@@ -243,7 +247,7 @@ int assay_launch_go(struct assay_launch *launch, struct assay_error *err)
     while (got < 0 && errno == EINTR);
     close(launch->failure);
     launch->failure = -1;
-    if (got != (ssize_t)sizeof why) { /* closed: it executes */
+    if (got != (ssize_t)sizeof why) { /* closed by a successful execve(2) */
         look_at_begun(launch);
         return 0;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What kind of thing a command executes: an ELF program that can run and be analysed here, or a
- * script with an interpreter that is there. Source: execve(2), "Interpreter scripts".
+ * Examines the file of a command. It must be an ELF program that can run and be analysed here, or a
+ * script with an existing interpreter. Source: execve(2), "Interpreter scripts".
  */
 #include <elf.h>
 #include <errno.h>
@@ -17,7 +17,8 @@
 #include "launch/internal.h"
 #include "object/executable.h"
 
-/* Of the first line of a script the kernel reads so much, and so many scripts run scripts. */
+/* Bytes of the first line of a script that the kernel reads, and max nesting of script
+ * interpreters. */
 #define LINE_B     256
 #define SCRIPTS_IN 4
 
@@ -37,8 +38,8 @@ static struct as_view word_of(struct as_view *line)
     return word;
 }
 
-/* "#!/usr/bin/env [-S] [NAME=VALUE ...] COMMAND": env says it in its own words, after it began;
- * other options of env are left to it. */
+/* Checks "#!/usr/bin/env [-S] [NAME=VALUE ...] COMMAND". Without the check env would report a
+ * missing command after the start. Other options of env are not checked. */
 static int check_env(struct as_plan *plan, const char *path, struct as_view rest,
                      struct assay_error *err)
 {
@@ -76,7 +77,7 @@ static int examine_script(struct as_plan *plan, const char *path, struct as_view
         plan->plan.kind = ASSAY_LAUNCH_SCRIPT;
         plan->plan.interpreter = name;
     }
-    /* The kernel takes the carriage return for a part of the name (or of its argument). */
+    /* The carriage return becomes a part of the interpreter name (or of its argument). */
     if (foreign)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
                             "%s: its first line ends in a carriage return, which becomes part of "
@@ -177,7 +178,8 @@ static int examine_file(struct as_plan *plan, const char *path, unsigned depth,
 {
     const int fd = as_foreign_open(AT_FDCWD, path, 0, NULL);
     if (fd < 0 && errno == EACCES) {
-        /* Executable but not readable: the kernel will look, and hide what it does from us. */
+        /* Executable but unreadable: the kernel will run it, and hides its actions from this
+         * process. */
         plan->plan.gains_privilege = true;
         return 0;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Signals that come to us while a program runs: handlers note number and origin in a pipe, which
- * the run loop reads. Handlers, and not signalfd(2), because threads that were there before would
- * take a signal that only we block. One watch in a process, since handlers are of the process.
+ * Signals to assay while a program runs: handlers write number and origin to a pipe, which the run
+ * loop reads. signalfd(2) does not work here: other threads would take a signal that only this
+ * thread blocks. A process can have only one watch, because handlers belong to the process.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,11 +12,11 @@
 #include "launch/internal.h"
 
 enum action {
-    FORWARDED = 1, /* to the child, when it came to us alone */
+    FORWARDED = 1, /* to the child, if only assay got it */
     NOTED,
 };
 
-/* What is not here keeps its action: Ctrl-Z stops the whole group, and fg continues it. */
+/* Other signals keep their action: Ctrl-Z stops the whole process group, and fg continues it. */
 static const struct {
     uint8_t signal, action;
 } watched[] = {
@@ -27,7 +27,7 @@ static const struct {
 
 static struct {
     bool on;
-    int in, out; /* the pipe; `out` is written by handlers */
+    int in, out; /* the pipe; handlers write to `out` */
     struct sigaction before[WATCHED_N];
     bool taken[WATCHED_N];
 } watch = {.in = -1, .out = -1};
@@ -38,13 +38,14 @@ static void note_signal(int signal, siginfo_t *info, void *context)
     (void)context;
     const struct as_watch_signal one = {.signal = (uint8_t)signal,
                                         .by_kernel = info->si_code == SI_KERNEL};
-    /* A full pipe is readable, and more than it holds tells nothing new. */
+    /* A full pipe is readable already, and more signals add no information. */
     if (write(watch.out, &one, sizeof one) < 0)
         errno = kept;
     errno = kept;
 }
 
-/* Standard streams that the user closed stay closed: what is printed must not land in our pipe. */
+/* Moves a descriptor above the standard streams. Closed standard streams stay closed, so that
+ * output does not get into the pipe. */
 static int above_streams(int fd)
 {
     if (fd < 0 || fd > STDERR_FILENO)
@@ -79,7 +80,7 @@ int as_watch_begin(struct assay_error *err)
         struct sigaction action = {.sa_sigaction = note_signal,
                                    .sa_flags = SA_SIGINFO | SA_RESTART | SA_NOCLDSTOP};
         sigfillset(&action.sa_mask);
-        /* nohup and the like: who ignores a signal wants both of us to go on. */
+        /* nohup and similar: an ignored signal must not stop assay or the program. */
         watch.taken[i] = watched[i].signal == SIGCHLD || !as_given_ignores(watched[i].signal);
         if (watch.taken[i])
             sigaction(watched[i].signal, &action, &watch.before[i]);
@@ -87,7 +88,7 @@ int as_watch_begin(struct assay_error *err)
     return 0;
 }
 
-/* Who asked for an end after the last look asked whoever listened before. */
+/* Raises signals that arrived after the last read for the earlier handlers. */
 static void hand_back(void)
 {
     static const int ends[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Groups of figures from their beginning to their end: one that was cut off is gone on with, and
- * its time goes on too.
+ * Begins and ends groups of figures. An interrupted group is resumed, and its times are added.
  */
 #include "measure/account.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels that compute: independent chains, so many that the longest latency of any core (6 cycles,
- * 2 pipes) is hidden. The values converge and never become denormal.
+ * Kernels that compute: enough independent chains to hide the longest latency of any core (6
+ * cycles, 2 pipes). The values converge and never become denormal.
  */
 #include <stdio.h>
 
 #include "base/error.h"
 #include "measure/kernels.h"
 
-enum { PARTS = 4 }; /* of a loop, each with all chains */
+enum { PARTS = 4 }; /* of a loop body, each with all chains */
 
 const char *as_operation_name(enum as_operation operation)
 {
@@ -42,11 +42,11 @@ bool as_arithmetic_exists(const struct as_kernel_host *host, const struct as_ari
         return false;
     if (what->operation == AS_OPERATION_MUL && what->width != AS_WIDTH_SCALAR &&
         (what->number == AS_NUMBER_I64 || !host->vex))
-        return false; /* 64-bit products of vectors are AVX-512DQ's; 32-bit ones SSE4.1's */
+        return false; /* 64-bit vector products need AVX-512DQ, 32-bit ones SSE4.1 */
     return what->width != AS_WIDTH_256 || host->avx2;
 }
 
-/* "vaddpd", "vmulss", "vfmadd213ps", "vpaddq", "vpmulld" */
+/* Writes a mnemonic such as "vaddpd", "vmulss", "vfmadd213ps", "vpaddq" or "vpmulld". */
 static void vector_mnemonic(const struct as_kernel_host *host, const struct as_arithmetic *what,
                             char out[24])
 {
@@ -64,7 +64,7 @@ static void vector_mnemonic(const struct as_kernel_host *host, const struct as_a
     }
 }
 
-/* A value for all elements of xmm14 and xmm15 by way of rax. */
+/* Sets all elements of xmm14 or xmm15 to a value, through rax. */
 static void set_constant(struct as_assembly *a, const struct as_kernel_host *host,
                          const struct as_arithmetic *what, unsigned reg, double value)
 {
@@ -92,7 +92,8 @@ static void set_constant(struct as_assembly *a, const struct as_kernel_host *hos
         as_assembly_line(a, "vinsertf64x4 zmm%u,zmm%u,ymm%u,1", reg, reg, reg);
 }
 
-/* `beside` multiplications of rax by itself, one after the other, over the loop's instructions. */
+/* Writes the vector instructions of a loop part. Spreads `beside` dependent multiplications of rax
+ * over the loop. */
 static void write_vectors(struct as_assembly *a, const struct as_kernel_host *host,
                           const struct as_arithmetic *what, unsigned chains, unsigned part,
                           unsigned beside)
@@ -118,7 +119,8 @@ static void write_vectors(struct as_assembly *a, const struct as_kernel_host *ho
     }
 }
 
-/* General registers that a called function may use, all but the counter. */
+/* Writes the scalar instructions of a loop part. They use all caller-saved registers except the
+ * counter. */
 static void write_scalars(struct as_assembly *a, const struct as_arithmetic *what, unsigned chains)
 {
     static const char *const wide[] = {"rax", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11"};
@@ -127,7 +129,8 @@ static void write_scalars(struct as_assembly *a, const struct as_arithmetic *wha
 
     const char *counter = what->number == AS_NUMBER_I64 ? "rcx" : "ecx";
 
-    /* Eight chains of products, three cycles each, would not fill three pipes: they are none. */
+    /* Eight chains of products with three cycles would not fill three pipes, so these are
+     * independent. */
     for (unsigned i = 0; i < chains; i++)
         if (what->operation == AS_OPERATION_MUL)
             as_assembly_line(a, "imul %s,%s,3", reg[i % 8], counter);

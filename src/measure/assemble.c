@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines to bytes to an executable page. A function that does not fit or holds a line that is no
- * instruction is refused as a whole, with the line.
+ * Converts lines to bytes and bytes to an executable page. A function with a wrong line, or one
+ * that does not fit, is refused with the line.
  */
 #include "measure/assemble.h"
 

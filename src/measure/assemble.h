@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions written at run time, line by line as text, for the widest registers that this processor
- * has. They take the arguments of a C function (rdi, rsi, rdx, rcx, r8) and change only registers
- * that a caller does not keep.
+ * Assembles functions at run time from lines of text, for the widest registers of this CPU. They
+ * take the arguments of a C function (rdi, rsi, rdx, rcx, r8) and change only caller-saved
+ * registers.
  */
 #ifndef AS_MEASURE_ASSEMBLE_H
 #define AS_MEASURE_ASSEMBLE_H
@@ -21,14 +21,14 @@ struct as_assembly {
     char refused[96]; /* the first line that could not be encoded */
 };
 
-/* One instruction of the text. */
+/* Appends one instruction, given as text. */
 void as_assembly_line(struct as_assembly *a, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Bytes that are there; `what` is said where they do not fit. */
+/* Appends `n` bytes of code. `what` names them in the error if they do not fit. */
 void as_assembly_bytes(struct as_assembly *a, const uint8_t *bytes, size_t n, const char *what);
-/* Nops to a multiple of 64 bytes; where the next instruction will stand. */
+/* Appends nops up to a multiple of 64 bytes. Returns the offset of the next instruction. */
 size_t as_assembly_label(struct as_assembly *a);
-/* Jumps to `label` while the result of the instruction before is not zero. */
+/* Appends a jump to `label` that is taken while the last result is not zero. */
 void as_assembly_jump_back(struct as_assembly *a, size_t label);
 
 struct as_kernel {
@@ -37,7 +37,8 @@ struct as_kernel {
     as_kernel_fn *run;
 };
 
-/* Ends the function and makes it executable. Errors: INTERNAL (a line), IO (no such memory). */
+/* Ends the function and makes it executable. Errors: INTERNAL (a line), IO (no executable
+ * memory). */
 int as_kernel_open(const struct as_assembly *a, struct as_kernel *kernel, struct assay_error *err);
 void as_kernel_close(struct as_kernel *kernel);
 

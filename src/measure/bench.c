@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads with memory of their own to measure in. Large areas are kept from one figure to the next:
- * their pages are there then.
+ * Threads with their own memory for measurements. Large areas are kept for the next figure, because
+ * their pages are mapped already.
  */
 #include <linux/mempolicy.h>
 #include <sys/syscall.h>
@@ -13,8 +13,7 @@
 
 #define KEPT_LEAST_B ((size_t)16 << 20)
 
-/* ---- Areas that are there ---------------------------------------------------------------------
- */
+/* ---- Kept areas ---------------------------------------------------------------------------- */
 
 void as_bench_forget_rooms(struct as_rig *rig)
 {
@@ -36,7 +35,7 @@ static bool reuse_kept_memory(struct as_rig *rig, int cpu, size_t size_b, enum a
     return false;
 }
 
-/* One for each processor and kind of page: the larger one. */
+/* Keeps the larger area for each CPU and kind of page. */
 static void store_spare_memory(struct as_rig *rig, int cpu, enum as_pages pages,
                                struct as_room *room)
 {
@@ -66,7 +65,7 @@ static uint64_t kept_b(const struct as_rig *rig)
     return all_b;
 }
 
-/* Sets the node of pages that are touched later. False: the kernel refuses. */
+/* Sets the NUMA node of pages that are touched later. Returns false if the kernel refuses. */
 static bool bind_room(const struct as_room *room, int node)
 {
     enum { BITS = 8 * sizeof(unsigned long) };
@@ -78,7 +77,7 @@ static bool bind_room(const struct as_room *room, int node)
     return syscall(SYS_mbind, room->at, room->size_b, MPOL_BIND, mask, 1025ul, 0u) == 0;
 }
 
-/* Three arrays of what an area may have are all that is ever touched at once. */
+/* Opens an area for three arrays of the max size, which is all that is ever touched at once. */
 static bool open_room(struct as_rig *rig, const struct as_scope *scope, int cpu, size_t size_b,
                       enum as_pages pages, struct as_room *room)
 {
@@ -102,7 +101,7 @@ static bool open_room(struct as_rig *rig, const struct as_scope *scope, int cpu,
 
 static void fill_part(struct as_crew_part *part)
 {
-    const double small = 0x1p-30; /* no denormals, nothing grows */
+    const double small = 0x1p-30; /* no denormals, no growth */
     double *array[] = {part->a, part->b, part->c};
 
     for (unsigned k = 0; k < 3; k++)
@@ -113,8 +112,8 @@ static void fill_part(struct as_crew_part *part)
 int as_bench_open(struct as_rig *rig, const struct as_scope *scope, size_t arrays, size_t n,
                   enum as_pages pages, struct as_bench **out, struct assay_error *err)
 {
-    /* Arrays of a power of two apart share sets of the caches, and look the same to a store that
-     * passes loads: a few lines between them. */
+    /* Arrays at a distance of a power of two share cache sets. They also look aliased to a store
+     * that loads pass. So a few lines are between them. */
     const size_t apart_b = n + 3 * AS_STREAM_BLOCK_B;
     struct as_bench *bench = as_calloc(1, sizeof *bench);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A block before it is measured: whether it can be, which registers it leaves alone, and which of
- * its operands must be moved with it.
+ * Analyses a block before its measurement: whether it can be measured, which registers it leaves
+ * unused, and which operands must be moved with it.
  */
 #include "measure/internal.h"
 
@@ -34,7 +34,7 @@ static bool class_is_measured(const struct assay_form *form)
     }
 }
 
-/* State that the code around the block or its faults depend on. */
+/* Returns true if the form changes state that the code around the block or its faults depend on. */
 static bool changes_frame(const struct assay_form *form, const struct assay_effects *effects)
 {
     static const char *const harmless[] = {
@@ -44,7 +44,7 @@ static bool changes_frame(const struct assay_form *form, const struct assay_effe
     for (unsigned reg = ASSAY_REG_SEG; reg < ASSAY_REG_SEG + 6; reg++)
         if (assay_regset_has(effects->written, reg))
             return true;
-    /* popf and std: a trap flag or a direction that outlives the block. */
+    /* popf and std set a trap flag or a direction that outlives the block. */
     if (form->flags_written & (ASSAY_FLAG_SYSTEM | ASSAY_FLAG_D) &&
         strcmp(form->mnemonic, "cld") != 0)
         return true;
@@ -56,7 +56,8 @@ static bool changes_frame(const struct assay_form *form, const struct assay_effe
     return true;
 }
 
-/* The mask of a move of some lanes is its second operand (vmaskmov, vpmaskmov, maskmovdqu). */
+/* Returns the mask register of a masked move, its second operand (vmaskmov, vpmaskmov,
+ * maskmovdqu). */
 static uint32_t lane_mask(const struct assay_insn *insn, const struct assay_form *form)
 {
     const struct assay_operand *mask = &form->operand[1];
@@ -103,7 +104,7 @@ static int read_insn(struct as_meter_block *block, size_t i)
         block->rip[i] = (uint16_t)as_encode_rip_offset(block->bytes + insn->address, insn->length);
         if (!block->rip[i])
             return ASSAY_METER_EXCLUDED;
-        /* One page and a place on it as in the binary: operands that share a line still do. */
+        /* The offset in the page is kept, so operands that share a line still share it. */
         block->target[i] = AS_METER_RIP + ((insn->address + (uint64_t)(int64_t)insn->disp) & 0xfc0);
     }
     return ASSAY_METER_OK;
@@ -143,6 +144,6 @@ void as_widths_read(struct as_widths *widths)
     widths->avx = __builtin_cpu_supports("avx");
     widths->avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                      __builtin_cpu_supports("avx512vl");
-    /* The kernel says whether it lets programs use it, cpuid only that the processor could. */
+    /* The kernel decides whether programs may use it; cpuid reports only the CPU. */
     widths->fsgsbase = (getauxval(AT_HWCAP2) & 1u << 1) != 0;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The front end: taken branches in a row, branches that random bits decide, pairs that share a slot
- * among nops, and how many instructions a loop has when it no longer comes out of the cache of
- * decoded ones.
+ * The front end: consecutive taken branches, branches on random bits, pairs that share a slot among
+ * nops. Also the loop size from which instructions no longer come from the op cache.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,12 +19,12 @@ enum { DRAWN = 400, GROUPS = 64, OPCACHE_POINTS = 44, OPCACHE_LEAST = 512, OPCAC
 #define OPCACHE_STEP 1.25
 /* Cycles: no pipeline is shorter. */
 #define MISPREDICTED_LEAST 4
-/* Instructions of three bytes: 21.3 in 64 bytes of code, for which a cache of decoded ones has
- * four lines of six or three of eight. */
+/* Instructions of three bytes: 21.3 in 64 bytes of code. An op cache needs four lines of six or
+ * three lines of eight for them. */
 #define SLOTS_OF_INSN 1.125
 
-/* What fills slots: nops of three and five bytes, or a zero idiom (xor eax,eax, with prefixes that
- * say nothing) where a nop has no slot of its own. */
+/* Instructions that fill slots: nops of three and five bytes. If a nop shares a slot, a zero idiom
+ * is used (xor eax,eax, with prefixes without effect). */
 static const uint8_t nop3[] = {0x0f, 0x1f, 0x00}, idle3[] = {0x3e, 0x31, 0xc0};
 static const uint8_t nop5[] = {0x0f, 0x1f, 0x44, 0x00, 0x00},
                      idle5[] = {0x3e, 0x3e, 0x3e, 0x31, 0xc0};
@@ -44,7 +43,7 @@ static void run_front_end(void *context, bool longer, unsigned repeats)
         r->kernel.run(cell, cell, cell, longer ? r->longer : r->shorter, 0);
 }
 
-/* Cycles of an iteration of a loop that ends with dec and jnz. */
+/* Measures the cycles of an iteration of a loop that ends with dec and jnz. */
 static int measure_loop(struct as_parameter_work *w, struct as_assembly *a, size_t label,
                         size_t iterations, struct assay_cycles *out, struct assay_error *err)
 {
@@ -74,11 +73,11 @@ static struct as_parameter *note_cycles(struct as_parameter_work *w, const char 
 
 /* ---- Taken branches -------------------------------------------------------------------------- */
 
-/* Jumps to the next line of code: as far as a core's prediction goes in a step. */
+/* Measures jumps to the next line of code: the longest step of the branch prediction. */
 static int measure_taken(struct as_parameter_work *w, struct as_assembly *a,
                          struct assay_error *err)
 {
-    static const uint8_t jump[16] = {0xeb, 14}; /* over what follows */
+    static const uint8_t jump[16] = {0xeb, 14}; /* jumps over the rest */
     struct assay_cycles cycles;
 
     a->n = 0;
@@ -93,8 +92,8 @@ static int measure_taken(struct as_parameter_work *w, struct as_assembly *a,
 
 /* ---- Mispredicted branches ------------------------------------------------------------------- */
 
-/* Writes a loop with a random series (Knuth's MMIX) in r9, and a branch by the sign of `by`. The
- * series goes on from call to call, so that no predictor learns it. */
+/* Writes a loop with a random series (Knuth's MMIX) in r9 and a branch on the sign of `by`. The
+ * series continues from call to call, so that no predictor learns it. */
 static void write_drawn(struct as_assembly *a, const char *by, size_t *label)
 {
     static const uint8_t over_nop[] = {0x78, 3, 0x0f, 0x1f, 0x00};
@@ -111,7 +110,7 @@ static void write_drawn(struct as_assembly *a, const char *by, size_t *label)
     as_assembly_bytes(a, over_nop, sizeof over_nop, "js");
 }
 
-/* Half of the branches on a random bit are mispredicted, of those on a constant none. */
+/* Half of the branches on a random bit are mispredicted, and none of those on a constant. */
 static int measure_mispredicted(struct as_parameter_work *w, struct as_assembly *a,
                                 struct assay_error *err)
 {
@@ -145,15 +144,15 @@ static int measure_mispredicted(struct as_parameter_work *w, struct as_assembly 
 
 struct fused_pair {
     const char *name, *first, *second; /* `second` NULL: the branch; "": nothing */
-    uint8_t condition;                 /* of it */
-    unsigned rank;                     /* `fuse_branch` that has it; 0: no branch */
+    uint8_t condition;                 /* condition code of the branch */
+    unsigned rank;                     /* `fuse_branch` of cores that fuse it; 0: no branch */
 };
 
 /* One instruction, and two that no core fuses. */
 static const struct fused_pair references[2] = {
     {"", "lea r%u,m64[rsi+8]", "", 0, 0}, {"", "lea r%u,m64[rsi+8]", "lea r%u,m64[rsi+9]", 0, 0}};
 
-/* Pairs of which the branch is never taken; %u is one of four registers. */
+/* Pairs with a branch that is never taken; %u is one of four registers. */
 static const struct fused_pair pairs[] = {
     {"fuse.cmp", "cmp rsi,rsi", NULL, 0x75, 1},       {"fuse.test", "test rsi,rsi", NULL, 0x74, 1},
     {"fuse.add", "add r%u,1", NULL, 0x74, 2},         {"fuse.sub", "sub r%u,1", NULL, 0x74, 2},
@@ -185,7 +184,7 @@ static void write_pair(const struct as_parameter_work *w, struct as_assembly *a,
         as_assembly_bytes(a, w->nops_fuse ? idle5 : nop5, sizeof nop5, "nop");
 }
 
-/* Cycles of a pair among as many nops as fill a cycle with it. */
+/* Measures a pair among enough nops to fill a cycle with it. */
 static int pair_cycles(struct as_parameter_work *w, struct as_assembly *a,
                        const struct fused_pair *pair, struct assay_cycles *cycles,
                        struct assay_error *err)
@@ -199,8 +198,8 @@ static int pair_cycles(struct as_parameter_work *w, struct as_assembly *a,
     return measure_loop(w, a, label, 40, cycles, err);
 }
 
-/* By how a pair compares with one instruction and with two that never share: what lines of code and
- * of the op cache do to all of them is left out. */
+/* Compares a pair with one instruction and with two that never share a slot. Effects of code lines
+ * and of the op cache on all three cancel out. */
 void as_fusion_judge(struct as_parameter *p, double one, double two, double pair)
 {
     const double share = (pair - one) / (two - one);
@@ -227,7 +226,7 @@ static int measure_pair(struct as_parameter_work *w, struct as_assembly *a,
     return 0;
 }
 
-/* The greatest rank of which all pairs, and those of lower ranks, fuse. */
+/* Stores the highest rank up to which all pairs fuse. */
 static void store_fusion_rank(struct as_parameter_work *w)
 {
     unsigned rank = 3;
@@ -262,8 +261,7 @@ static int measure_fusion(struct as_parameter_work *w, struct as_assembly *a,
     return 0;
 }
 
-/* ---- The cache of decoded instructions --------------------------------------------------------
- */
+/* ---- The op cache -------------------------------------------------------------------------- */
 
 static int opcache_point(struct as_parameter_work *w, struct as_assembly *a, size_t insns,
                          struct assay_cycles *cycles, struct assay_error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which figures there are for a machine, in which order they are measured, and what is said of the
- * circumstances. A figure is saved as soon as it is there: nothing is lost to an interruption.
+ * Chooses the figures of a machine and the order of their measurement, and reports the conditions.
+ * Each figure is saved at once, so an interruption loses nothing.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "measure/account.h"
 #include "measure/rig.h"
 
-enum { MEMORY_ROUNDS = 3 }; /* of memory, whose caches others share without being seen */
+enum { MEMORY_ROUNDS = 3 }; /* for memory: external load on the caches is not detected there */
 
 struct plan {
     AS_VEC(struct as_job) jobs;
@@ -59,7 +59,7 @@ static unsigned trials_ms(const struct plan *p)
 static struct as_job *add_stream(struct plan *p, unsigned level, enum as_stream stream,
                                  bool nontemporal, struct as_scope scope)
 {
-    /* Whether there is room in it is known when its latency is. */
+    /* The usable size of the level is known only after its latency. */
     if (level && !p->rig->cache_b[level])
         return NULL;
     struct as_job *job = add_job(p, trials_ms(p) + (level ? 0 : 100), as_job_stream);
@@ -72,7 +72,7 @@ static struct as_job *add_stream(struct plan *p, unsigned level, enum as_stream 
     return job;
 }
 
-/* The same on pages of 4 KiB, which programs have unless they ask for others. */
+/* Adds the same on pages of 4 KiB, which programs have by default. */
 static void add_small_stream(struct plan *p, unsigned level, enum as_stream stream,
                              struct as_scope scope)
 {
@@ -84,7 +84,7 @@ static void add_small_stream(struct plan *p, unsigned level, enum as_stream stre
              as_level_name(level), scope.name);
 }
 
-/* Translations of the nearer caches fit into the translation buffer on pages of any size. */
+/* The nearer caches need few translations, whatever the page size. */
 static void add_small_streams(struct plan *p, struct as_scope scope)
 {
     static const unsigned levels[] = {3, 0};
@@ -164,7 +164,7 @@ static void add_peaks(struct plan *p, struct as_scope scope)
                          scope);
 }
 
-/* Memory of each node. The cores of a scope live in the rig while the plan does. */
+/* Adds the memory of each node. The rig stores the cores of a scope. */
 static void add_nodes(struct plan *p)
 {
     struct as_scope scope[AS_NODES_MAX + AS_NODES_MAX];
@@ -172,12 +172,12 @@ static void add_nodes(struct plan *p)
 
     for (size_t i = 0; i < n; i++) {
         add_stream(p, 0, AS_STREAM_READ, false, scope[i]);
-        if (!strstr(scope[i].name, "to")) /* of pairs of nodes there are many */
+        if (!strstr(scope[i].name, "to")) /* there are many pairs of nodes */
             add_stream(p, 0, AS_STREAM_TRIAD, false, scope[i]);
     }
 }
 
-/* Memory and the last cache of some of the cores: their bandwidth saturates. */
+/* Adds memory and the last cache for some of the cores, because their bandwidth saturates. */
 static void add_parts(struct plan *p)
 {
     struct as_scope scope[16];
@@ -191,8 +191,8 @@ static void add_parts(struct plan *p)
             }
 }
 
-/* What rooflines and bounds of loops are drawn with; what most need them for is first, as time may
- * not be enough for all. */
+/* Adds the figures for rooflines and loop bounds. The most important come first, because time may
+ * run out. */
 static void add_needed(struct plan *p)
 {
     const struct as_scope scope[] = {one_core(p->rig), all_cores(p->rig)};
@@ -228,7 +228,7 @@ static void make_plan(struct plan *p, unsigned what)
         return;
     }
     if (what == ASSAY_CEILINGS_MEMORY) {
-        /* First what shows how much of the last cache there is. */
+        /* First the figures that show the usable size of the last cache. */
         add_latency(p, AS_PAGES_HUGE);
         add_latency(p, AS_PAGES_SMALL);
         add_streams(p, one_core(p->rig));
@@ -245,8 +245,7 @@ static void make_plan(struct plan *p, unsigned what)
     add_peaks(p, all_cores(p->rig));
 }
 
-/* ---- Circumstances -----------------------------------------------------------------------------
- */
+/* ---- Conditions ---------------------------------------------------------------------------- */
 
 static int replace_figure_finding(struct as_rig *rig, const char *name, const char *text,
                                   struct assay_error *err)
@@ -267,7 +266,7 @@ int as_rig_report_cpus(struct as_rig *rig, double quota_cpu_n, struct assay_erro
                  usable, online, rig->core_n);
     AS_TRY(replace_figure_finding(rig, "processors", *text ? text : NULL, err));
     *text = 0;
-    /* Not by the affinity of this moment: measuring binds this thread to one processor. */
+    /* The current affinity does not count: measuring binds this thread to one CPU. */
     if (quota_cpu_n > 0 && quota_cpu_n < (double)usable)
         snprintf(text, sizeof text,
                  "quota: the control group grants %.2g CPUs of %" PRId64
@@ -315,9 +314,9 @@ int as_rig_report_small_cache(struct as_rig *rig, unsigned level, const struct a
     return replace_figure_finding(rig, name, as_level_b(rig, level, scope) ? NULL : text, err);
 }
 
-/* Cores do not share these caches: all of them have as many times the bandwidth, but for a lower
- * frequency (a third on some). Half of it is a neighbour on one of the other cores, where no gate
- * stands. */
+/* Cores do not share these caches. So the bandwidth of all cores is that of one core times their
+ * number. A lower frequency reduces it (by a third on some CPUs). Half of it means external load on
+ * another core, which no gate sees. */
 #define LEAST_OF_ALL 0.6
 
 int as_rig_report_private(struct as_rig *rig, struct assay_error *err)
@@ -346,8 +345,7 @@ int as_rig_report_private(struct as_rig *rig, struct assay_error *err)
     return 0;
 }
 
-/* ---- The way through ---------------------------------------------------------------------------
- */
+/* ---- Rounds -------------------------------------------------------------------------------- */
 
 static bool is_done(const struct as_rig *rig, const struct as_job *job, int64_t begun_s)
 {
@@ -367,7 +365,8 @@ static int save_figures(const struct plan *p, struct assay_error *err)
     return p->options->path ? assay_figures_save(p->rig->figures, p->options->path, err) : 0;
 }
 
-/* Not in this round: done before the first, or a curve, whose points stand for each other. */
+/* Returns true if a job is skipped: it was done before the first round, or it is a curve. The
+ * points of a curve confirm each other. */
 static bool is_left_out(const struct plan *p, const struct as_job *job, unsigned round,
                         int64_t begun_s)
 {
@@ -383,7 +382,7 @@ static int work_once(struct plan *p, const struct as_job *job, struct assay_erro
     return rc == 0 ? save_figures(p, err) : rc;
 }
 
-/* Round after round through all jobs: a neighbour who is there for some seconds is not in all. */
+/* Runs all jobs in several rounds: external load of some seconds is not in all of them. */
 static int work_through(struct plan *p, unsigned rounds, int64_t begun_s, int64_t until_ns,
                         struct assay_error *err)
 {

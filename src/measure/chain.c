@@ -10,7 +10,7 @@
 #include "base/sort.h"
 
 enum { WARM_LAPS = 4, LEFT_LOOKS = 9, BEST_OF = 3 };
-#define LEFT 1.03 /* longer than a chain by itself */
+#define LEFT 1.03 /* longer than a chain without heavy operations */
 
 #define TEN(text)     text text text text text text text text text text
 #define HUNDRED(text) TEN(TEN(text))
@@ -31,8 +31,8 @@ __attribute__((noinline)) uint64_t as_chain_ticks(void)
     return ticks_now() - from;
 }
 
-/* zmm31 is nobody's: compiled code here has no registers beyond 15. A cycle of a hundred imul's
- * time for one operation that waits for the last. */
+/* zmm31 is free: compiled code here uses no registers above 15. Each heavy operation depends on the
+ * one before and takes one cycle in the time of a hundred imul. */
 __attribute__((noinline)) uint64_t as_chain_held_ticks(void)
 {
     const uint64_t from = ticks_now();
@@ -58,7 +58,7 @@ bool as_chain_is_left(void (*run)(void *context), uint64_t (*ticks)(void), void 
 __attribute__((noinline)) uint64_t as_chain_adds(void)
 {
     const uint64_t from = ticks_now();
-    /* Of two registers: additions of constants are done by the renamer of some cores. */
+    /* Adds two registers: some cores execute additions of constants at rename. */
     for (int i = 0; i < AS_CHAIN_N / 100; i++)
         __asm__ volatile(HUNDRED("add %%rcx, %%rax\n")::: "rax", "cc");
     return ticks_now() - from;
@@ -74,7 +74,7 @@ __attribute__((noinline)) uint64_t as_canary_ticks(void)
 {
     uint64_t from = 0;
 
-    /* Behind other code the first laps are not yet in the cache of decoded instructions. */
+    /* The first loops after other code do not come from the op cache. */
     for (int i = -WARM_LAPS; i < AS_CANARY_N / 800; i++) {
         if (i == 0)
             from = ticks_now();
@@ -91,7 +91,7 @@ static const struct as_gate_clock *clock_of(const struct as_gate *gate)
     return gate->clock ? gate->clock : &processor;
 }
 
-/* The fastest ones so far, descending. */
+/* Inserts a rate into the fastest ones, in descending order. */
 static void insert_fastest(double rate[BEST_OF], double one)
 {
     for (unsigned i = 0; i < BEST_OF; i++)
@@ -107,15 +107,15 @@ void as_gate_calibrate(struct as_gate *gate, unsigned tries)
     const struct as_gate_clock *clock = clock_of(gate);
     double chain = INFINITY, adds = INFINITY;
 
-    clock->chain(); /* the code is fetched, the frequency rises */
+    clock->chain(); /* fetches the code and raises the frequency */
     for (unsigned i = 0; i < tries; i++) {
         chain = fmin(chain, (double)clock->chain());
         adds = fmin(adds, (double)clock->adds());
     }
     if (gate->chain_cycles <= 0)
         gate->chain_cycles = fmin(fmax(round(chain / adds), 1), 20);
-    /* A chain that was interrupted makes its canary look fast, and both chains may be: what a few
-     * canaries reach counts, not what one does. */
+    /* An interrupted chain makes its canary look fast, and both chains may be interrupted. So the
+     * third best rate counts, not the best. */
     double rate[BEST_OF] = {0};
     for (unsigned i = 0; i < tries; i++) {
         const uint64_t before = clock->chain(), canary = clock->canary(), after = clock->chain();

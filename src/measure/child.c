@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process that measures one block and ends: pages that the block touches are mapped as it
- * faults on them, all onto a few physical pages; then samples of two lengths between chains and
- * canaries. It allocates nothing and holds no lock: it is forked from a program with threads.
+ * The process that measures one block and exits. Pages of the block are mapped when it faults on
+ * them, all to a few physical pages. Then it takes samples of two lengths between chains and
+ * canaries. It allocates nothing and holds no lock, because it is forked from a program with
+ * threads.
  */
 #include <sched.h>
 #include <signal.h>
@@ -17,13 +18,13 @@
 #include "base/clock.h"
 #include "measure/internal.h"
 
-#define CHILD_SECONDS 20 /* it hangs when it still runs then */
+#define CHILD_SECONDS 20 /* after this time the child hangs */
 #define AGREE         0.01
 enum { AGREE_MOST = 64 }; /* sorted on the stack */
-enum { LOOPS_MIN = 400 }; /* of the longer form, so that no exit of a loop is predicted */
-#define WARM_ROUNDS 200   /* a round maps pages; blocks walk through memory for so long at most */
+enum { LOOPS_MIN = 400 }; /* of the longer form, so that no loop exit is predicted */
+#define WARM_ROUNDS 200   /* a round maps pages; limits the walk of blocks through memory */
 
-/* What the handler needs: it runs with the segment bases of the block. */
+/* Data of the fault handler, which runs with the segment bases of the block. */
 static struct {
     struct assay_cycles *result;
     int memory;
@@ -51,7 +52,8 @@ IN_HANDLER static inline long raw_call(long number, const long argument[6])
     return result;
 }
 
-/* Addresses that blocks may have made theirs: not where code, its data or the loader's lie. */
+/* Returns true if a block may use the address: no code or data of the meter or the loader is
+ * there. */
 IN_HANDLER static inline bool may_map(uint64_t address)
 {
     return address < AS_METER_CODE + UINT64_C(0x20000000) &&
@@ -107,13 +109,13 @@ static void catch_faults(const struct as_child *child)
     sigaltstack(&on, NULL);
     for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
         sigaction(caught[i], &action, NULL);
-    signal(SIGINT, SIG_IGN); /* of the terminal: the parent decides */
+    signal(SIGINT, SIG_IGN); /* Ctrl-C at the terminal: the parent decides */
     signal(SIGALRM, SIG_DFL);
     alarm(CHILD_SECONDS);
 }
 
-/* What vector registers hold. A mask selects all lanes, whatever they are as wide as: a load of
- * none takes Zen 4 a hundred cycles. */
+/* Fills the vector registers. A mask selects all lanes of any width: a load without lanes takes a
+ * hundred cycles on Zen 4. */
 static void fill_vectors(struct as_meter_slots *slots, uint32_t lane_masks)
 {
     const uint64_t all_signs = 0xbf80808080808080;
@@ -134,7 +136,7 @@ static bool make_room(struct as_meter_slots **slots)
     if ((uintptr_t)area != AS_METER_CODE)
         return false;
     *slots = area;
-    (*slots)->mxcsr = 0x9fc0; /* denormals to zero, nothing traps */
+    (*slots)->mxcsr = 0x9fc0; /* denormals are zero, no exception traps */
     return true;
 }
 
@@ -147,8 +149,8 @@ struct pair {
     struct as_shape shorter, longer;
     void (*run_shorter)(void);
     void (*run_longer)(void);
-    bool is_heavy;       /* chains are those of heavy operations of 64 bytes */
-    uint64_t last_chain; /* behind the sample before, directly; 0: this is the first */
+    bool is_heavy;       /* chains are those of heavy 64-byte operations */
+    uint64_t last_chain; /* chain directly after the last sample; 0: first sample */
 };
 
 static uint64_t work_ticks(const struct pair *p, bool longer)
@@ -164,7 +166,7 @@ static uint64_t work_ticks(const struct pair *p, bool longer)
     return end - begin;
 }
 
-/* What both lengths have around them is counted too, and leaves with their difference. */
+/* The count includes the code around both lengths, which cancels in their difference. */
 static uint64_t counted_cycles(const struct pair *p, bool longer)
 {
     struct as_counter *counter = p->child->counter;
@@ -177,7 +179,7 @@ static uint64_t counted_cycles(const struct pair *p, bool longer)
     return counter->read(counter) - from;
 }
 
-/* Of the time stamp counter, or cycles where they are counted. */
+/* Returns ticks of the time stamp counter, or cycles if they are counted. */
 static uint64_t run_ticks(const struct pair *p, bool longer)
 {
     if (p->child->counter)
@@ -188,7 +190,7 @@ static uint64_t run_ticks(const struct pair *p, bool longer)
     return p->slots->end - p->slots->begin;
 }
 
-/* Enough copies that the reorder window is full in both. */
+/* Chooses enough copies to fill the reorder window in both lengths. */
 static void choose_unrolled(struct pair *p)
 {
     const size_t insn_n = p->child->block->code.n, size_b = p->child->block->size_b;
@@ -226,7 +228,7 @@ static bool emit_pair(struct pair *p, unsigned repeats)
     return p->run_shorter && p->run_longer;
 }
 
-/* Of the block; of work: the iterations by which its two lengths differ, and nothing. */
+/* Returns the executions of the block. For work it is the difference of both lengths and 0. */
 static double executions(const struct pair *p, const struct as_shape *shape)
 {
     if (p->child->work)
@@ -234,7 +236,7 @@ static double executions(const struct pair *p, const struct as_shape *shape)
     return (double)shape->repeats * shape->copies * (shape->loops ? (double)shape->loops : 1);
 }
 
-/* Runs both lengths until they touch no page for the first time. */
+/* Runs both lengths until they touch no new page. */
 static void touch_pages(const struct pair *p)
 {
     for (unsigned round = 0; round < WARM_ROUNDS; round++) {
@@ -253,8 +255,8 @@ static void forget_pages(void)
     at_fault.page_n = 0;
 }
 
-/* Shortens a loop until its data stay in L1: lines of many pages evict each other, and pages that
- * share a physical page miss the way predictor. Returns false if it cannot be emitted. */
+/* Shortens a loop until its data fit L1. Lines of many pages evict each other, and pages with the
+ * same physical page miss the way predictor. Returns false if it cannot be emitted. */
 static bool fit_loop(struct pair *p)
 {
     touch_pages(p);
@@ -269,7 +271,7 @@ static bool fit_loop(struct pair *p)
     return true;
 }
 
-/* Maps what is touched, and repeats short blocks so often that the clock's steps are small. */
+/* Maps all touched pages, and repeats short blocks until the clock resolution is negligible. */
 static bool warm_up(struct pair *p)
 {
     uint64_t best = UINT64_MAX;
@@ -309,13 +311,14 @@ static bool chains_agree(uint64_t a, uint64_t b)
     return difference <= AS_CHAIN_DRIFT * (double)(a < b ? a : b);
 }
 
-/* chain, canary, short, chain, canary, long, canary, chain: what was disturbed shows beside it. */
+/* Takes a sample: chain, canary, short, chain, canary, long, canary, chain. They show
+ * disturbances. */
 static bool measure_pair_sample(struct pair *p, struct as_sample_series *series)
 {
     const struct as_gate *gate = &p->child->gate;
     uint64_t chain[3], canary[3];
 
-    /* What was written down since the last one took longer than the state of heavy operations. */
+    /* Storing the last sample took longer than the state of heavy operations lasts. */
     chain[0] = p->last_chain && !p->is_heavy ? p->last_chain : chain_ticks_beside(p);
     canary[0] = as_canary_ticks();
     const uint64_t shorter = run_ticks(p, false);
@@ -324,7 +327,7 @@ static bool measure_pair_sample(struct pair *p, struct as_sample_series *series)
     const uint64_t longer = run_ticks(p, true);
     canary[2] = as_canary_ticks();
     chain[2] = p->last_chain = chain_ticks_beside(p);
-    const bool counted = p->child->counter != NULL; /* whatever the clock's rate was */
+    const bool counted = p->child->counter != NULL; /* independent of the frequency */
     if (!counted && (!chains_agree(chain[0], chain[1]) || !chains_agree(chain[1], chain[2])))
         return false;
     const double cycles = as_gate_cycles(gate);
@@ -344,7 +347,8 @@ static bool measure_pair_sample(struct pair *p, struct as_sample_series *series)
     return clean;
 }
 
-/* Whether the middle half of clean samples lies within 1 %: looked at after every eighth. */
+/* Returns true if the middle half of the clean samples lies within 1 %. Checked after every
+ * eighth. */
 static bool agree_already(const struct as_child *child, unsigned clean)
 {
     const struct as_sample_series *series = child->series;
@@ -391,7 +395,7 @@ static void pin_and_hurry(int cpu)
 
     CPU_ZERO(&set);
     CPU_SET((size_t)cpu, &set);
-    sched_setaffinity(0, sizeof set, &set); /* where it is refused the chains will tell */
+    sched_setaffinity(0, sizeof set, &set); /* if it is refused, the chains show it */
     setpriority(PRIO_PROCESS, 0, -10);
 }
 
@@ -417,13 +421,13 @@ static void measure_block(const struct as_child *child)
     child->result->status = ASSAY_METER_OK;
 }
 
-/* A function of the program's own, with denormals as the harness has them. */
+/* Measures a function of the program with the denormal mode of the harness. */
 static void measure_work(const struct as_child *child)
 {
     struct pair p = {.child = child};
 
     catch_faults(child);
-    at_fault.page_n = AS_METER_PAGES; /* its memory is there: a fault is one */
+    at_fault.page_n = AS_METER_PAGES; /* its memory is mapped, so a fault is an error */
     _mm_setcsr(0x9fc0);
     if (!emit_pair(&p, 1) || !warm_up(&p))
         return;
@@ -435,7 +439,7 @@ _Noreturn void as_child_run(const struct as_child *child)
 {
     pin_and_hurry(child->cpu);
     if (child->counter && !child->counter->open(child->counter))
-        _exit(0); /* said as no sample in time */
+        _exit(0); /* reported as no sample in time */
     if (child->work)
         measure_work(child);
     else

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The code around a block: it keeps what the ABI keeps, sets every register, looks at the clock,
- * and runs copies of the block. It is encoded from text once and copied for each block, with the
- * distances to its data and a few constants put right. Nothing here allocates once the frame is
- * made.
+ * The code around a block: saves callee-saved registers, sets every register, reads the clock, and
+ * runs copies of the block. It is encoded from text once and copied for each block. The distances
+ * to its data and a few constants are then patched. Nothing allocates after the frame is
+ * created.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,12 +17,12 @@ enum { PIECE_B = 1536, PIECE_FIXES = 96 };
 
 enum fix_kind { FIX_SLOT, FIX_REPEATS, FIX_GENERAL };
 
-/* Code that is copied: where it refers to a slot, or holds a constant to be set. */
+/* Code to be copied, with the positions to patch: references to slots and constants. */
 struct piece {
     uint8_t code[PIECE_B];
     size_t n;
     struct {
-        uint16_t at, end; /* of the four or eight bytes; of the instruction */
+        uint16_t at, end; /* start of the four or eight bytes; end of the instruction */
         uint8_t kind;     /* enum fix_kind */
         uint16_t value;   /* slot: its offset; general: the register */
     } fix[PIECE_FIXES];
@@ -62,7 +62,7 @@ static void piece_fix(struct piece *p, size_t at, enum fix_kind kind, size_t val
     p->fix[p->fix_n++].value = (uint16_t)value;
 }
 
-/* An instruction with one RIP-relative operand, which is to be the slot. */
+/* Appends an instruction with one RIP-relative operand, which will refer to the slot. */
 static void piece_slot(struct piece *p, const char *text, size_t slot)
 {
     const size_t from = p->n, n = piece_text(p, text);
@@ -124,12 +124,12 @@ static void set_vectors(struct piece *p, const struct as_widths *widths)
                                 : 128);
         piece_slot(p, text, SLOT(vector) + 64 * i);
     }
-    /* Dirty upper halves cost the code of 9 % of the blocks time that it would not take alone. */
+    /* With dirty upper halves, 9 % of the blocks take longer than they would alone. */
     if (widths->avx)
         piece_text(p, "vzeroupper");
 }
 
-/* Everything that a block could read has the same value before each repetition. */
+/* Sets everything that a block can read to the same value before each repetition. */
 static void make_top(struct piece *p, const struct as_widths *widths)
 {
     static const char *const name[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
@@ -145,7 +145,7 @@ static void make_top(struct piece *p, const struct as_widths *widths)
             piece_text(p, text);
         }
     }
-    piece_text(p, "xor eax,eax"); /* the flags */
+    piece_text(p, "xor eax,eax"); /* sets the flags */
     for (unsigned i = 0; i < 16; i++) {
         snprintf(text, sizeof text, "mov %s,0x1111111122222222", name[i]);
         piece_text(p, text);
@@ -204,7 +204,7 @@ void as_frame_free(struct as_meter_frame **frame)
     *frame = NULL;
 }
 
-/* ---- Putting a function together ------------------------------------------------------------- */
+/* ---- Function assembly --------------------------------------------------------------------- */
 
 struct emitter {
     uint8_t *at;
@@ -222,7 +222,7 @@ static void emit_bytes(struct emitter *e, const void *bytes, size_t n)
     e->at += n;
 }
 
-/* Different addresses far apart, none of which is a multiple of another's page. */
+/* Returns the value of a general register. The values are far apart, in different pages. */
 static uint64_t general_value(const struct as_shape *shape, unsigned reg)
 {
     if (shape->loops && shape->counter == (int)reg)
@@ -302,7 +302,7 @@ static void emit_blocks(struct emitter *e, const struct as_meter_block *block)
 
     emit_nops(e, shape->loops ? 0 : sizeof lfence);
     if (!shape->loops)
-        emit_bytes(e, lfence, sizeof lfence); /* the nops are gone when the block begins */
+        emit_bytes(e, lfence, sizeof lfence); /* the nops have retired when the block begins */
     const uint8_t *loop = e->at;
     for (unsigned i = 0; i < shape->copies; i++)
         emit_copy(e, block);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What all lines of a core's table rest on: how many instructions of each saturating kernel go
- * through in a cycle, of nops the width, and parameters of the core.
+ * Values that all lines of a core table depend on: the instructions per cycle of each saturating
+ * kernel (for nops the width), and parameters of the core.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,9 +15,9 @@
 #include "measure/table.h"
 
 enum { PROBE_ROUNDS = 24, PROBE_CALM_ROUNDS = 5, PROBE_MS = 3000, PROBE_PATIENT_MS = 10000 };
-#define CANARY_ABOVE 0.5 /* increments a cycle, by which a canary may look too fast */
+#define CANARY_ABOVE 0.5 /* increments per cycle by which a canary may look too fast */
 
-/* Cycles of a kernel, of as many instructions as its rate is of; 0: none. */
+/* Measures the cycles of a kernel for the nominal number of instructions; 0: no result. */
 static int kernel_cycles_once(struct as_table_work *w, const struct as_mixture *alone, double *out,
                               struct assay_error *err)
 {
@@ -35,8 +35,8 @@ static int kernel_cycles_once(struct as_table_work *w, const struct as_mixture *
     return 0;
 }
 
-/* Nops of some lengths come slower than others, by how full the lines of decoded instructions are:
- * 5.36 a cycle of three bytes and 5.81 of five on Emerald Rapids, whose width is six. */
+/* Nops of some lengths are slower, depending on how full the op cache lines are. Emerald Rapids has
+ * width six: 5.36 per cycle of three bytes and 5.81 of five. */
 static int slots_once(struct as_table_work *w, bool *better, struct assay_error *err)
 {
     struct as_mixture alone = {.probe = AS_PROBE_SLOTS, .repeats = 1};
@@ -67,8 +67,7 @@ static int probe_once(struct as_table_work *w, enum as_saturated probe, bool *be
     return 0;
 }
 
-/* Slots a cycle that there are at least: what the program's table of this core has, and increments
- * that a canary saw. */
+/* Returns the min slots per cycle, from the built-in table of this core and the best canary. */
 static double least_width(const struct as_table_work *w)
 {
     struct assay_meter_state state;
@@ -77,8 +76,9 @@ static double least_width(const struct as_table_work *w)
     return fmax(w->known_width, state.canary_best - CANARY_ABOVE);
 }
 
-/* The best of all: every form is held to it. A neighbour that runs for a second would be in all
- * rounds of a moment, so they go on until the last few have found nothing better. */
+/* Measures the best rate of each kernel, to which every form is compared. External load of a second
+ * would affect all rounds of that second. So rounds continue until the last few found nothing
+ * better. */
 static int measure_probes(struct as_table_work *w, struct assay_error *err)
 {
     const int64_t began_ns = as_monotonic_ns(), until_ns = began_ns + PROBE_MS * INT64_C(1000000),
@@ -102,8 +102,9 @@ static int measure_probes(struct as_table_work *w, struct assay_error *err)
     return 0;
 }
 
-/* All lines are made of the width. Where it was not seen that of the program's table stands for
- * it, and all lines are of little trust; without one there is none. False: nothing is measured. */
+/* Decides the width, on which all lines depend. If it was not measured, the width of the built-in
+ * table replaces it and all lines are noisy. Returns false if there is none, so nothing can be
+ * measured. */
 static bool settle_width(struct as_table_work *w, struct assay_instruction_result *result)
 {
     double *cycles = &w->rates.cycles[AS_PROBE_SLOTS];
@@ -132,7 +133,7 @@ const char *as_table_base(const struct assay_host *host)
     return core.table;
 }
 
-/* A parameter by the program's table of this core; `otherwise` where it has none. */
+/* Returns a parameter of the built-in table of this core, or `otherwise`. */
 static double known_parameter(const struct assay_host *host, enum assay_uarch_parameter which,
                               double otherwise)
 {
@@ -171,7 +172,7 @@ static int share_ports(struct as_table_work *w, struct assay_error *err)
     return rc;
 }
 
-/* Parameters of the core: windows and the front end only where all of it is measured. */
+/* Measures parameters of the core; windows and front end only for a complete table. */
 static int measure_parameters(struct as_table_work *w, struct assay_error *err)
 {
     struct as_parameter_work work = {.meter = w->meter,
@@ -180,7 +181,7 @@ static int measure_parameters(struct as_table_work *w, struct assay_error *err)
                                      .width = as_probe_ports(&w->rates, AS_PROBE_SLOTS),
                                      .nops_fuse = w->rates.nops_fuse,
                                      .list = &w->parameters};
-    w->load_fp = known_parameter(w->host, ASSAY_UARCH_load_fp, 6); /* of most */
+    w->load_fp = known_parameter(w->host, ASSAY_UARCH_load_fp, 6); /* of most cores */
     struct as_parameter *width = as_parameter_add(&w->parameters, "dispatch_width", "slots");
 
     width->value = work.width;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A table of a core as a file, in the format of data/uarch/.
+ * Writes a core table file in the format of data/uarch/.
  */
 #include "measure/core_table.h"
 
@@ -17,17 +17,17 @@
 #include "base/error.h"
 #include "machine/uarch.h"
 
-/* Whether the ports of that name are a core's own and not some of another group's: where general
- * and vector ones are apart, forms book a use of both (FMUL:1 FANY:1). */
+/* Returns true if a group has its own ports instead of ports of another group. If general and
+ * vector ports are separate, forms use both groups (FMUL:1 FANY:1). */
 static bool are_own(const struct as_probe_rates *rates, enum as_saturated named)
 {
     return rates->alu_has_vectors || named == AS_PROBE_ALU || named == AS_PROBE_FANY ||
            named == AS_PROBE_AGU || named == AS_PROBE_STD;
 }
 
-/* What its ports are called: as in the program's table, where that has as many under this name
- * (`LD` for loads), so that its lines and those measured wait for the same ports; those for vectors
- * are some of those for all loads, on all cores. */
+/* Appends the port names of a group. They are those of the built-in table if it has as many ports
+ * under this name (`LD` for loads). So its lines and the measured ones use the same ports. On all
+ * cores the ports of vector loads are some of those of all loads. */
 static void append_ports(struct as_str *to, const struct as_probe_rates *rates,
                          const struct assay_uarch *base, enum as_saturated home)
 {
@@ -126,7 +126,7 @@ static void append_head(const struct as_core_table *w, struct as_str *to)
     append_groups(to, w);
 }
 
-/* The key of a line "form"; empty: it is none. */
+/* Returns the key of a "form" line; empty for other lines. */
 static struct as_view key_of(const char *line)
 {
     const char *key = line + 5, *end = strncmp(line, "form\t", 5) == 0 ? strchr(key, '\t') : NULL;
@@ -152,8 +152,8 @@ static bool has_line(const struct as_uarch_text *base, struct as_view key)
     return false;
 }
 
-/* What the table of the program has is better than what was measured while others used the core,
- * and its line than a latency that no chain or half a chain showed. */
+/* Returns why a line is commented out, or NULL. The built-in table is better than a line with
+ * external load. It is also better than a latency from no chain or half a chain. */
 static const char *why_unsaid(const struct as_uarch_text *base, const char *line)
 {
     const struct as_view key = key_of(line);
@@ -167,7 +167,7 @@ static const char *why_unsaid(const struct as_uarch_text *base, const char *line
     return is_partly && has_line(base, key) ? "partly" : NULL;
 }
 
-/* The head and the lines, as one file in the place of the old one. */
+/* Writes the head and the lines as one file in place of the old one. */
 int as_core_table_finish(const struct as_core_table *w, const char *part, const char *path,
                          struct assay_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How often each instruction of a piece of code is executed: a child process sets the trap flag,
- * and a signal behind every instruction counts the next one. No permission is needed for it.
+ * Counts how often each instruction of a piece of code is executed. A child process sets the trap
+ * flag, and a signal handler counts each next instruction. It needs no permission.
  */
 #include <errno.h>
 #include <signal.h>
@@ -22,7 +22,7 @@ struct counted {
     uint32_t at[];
 };
 
-/* What the handler needs; of the child. */
+/* Data of the signal handler in the child. */
 static struct {
     uint64_t base, size_b;
     struct counted *to;
@@ -38,7 +38,7 @@ static void count_step(int signal, siginfo_t *info, void *context)
         stepped.to->at[offset]++;
 }
 
-/* From the instruction behind the one that the signal interrupted. */
+/* Starts with the instruction behind the interrupted one. */
 static void begin_steps(int signal, siginfo_t *info, void *context)
 {
     ucontext_t *user = context;
@@ -66,10 +66,11 @@ _Noreturn static void count_in_child(const struct assay_meter_work *work, bool l
         const struct sigaction action = {.sa_sigaction = caught[i].handler, .sa_flags = SA_SIGINFO};
         sigaction(caught[i].signal, &action, NULL);
     }
-    const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGALRM}; /* not our program's handlers */
+    /* Replaces the handlers of this program. */
+    const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGALRM};
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
         signal(fatal[i], SIG_DFL);
-    signal(SIGINT, SIG_IGN); /* of the terminal: the parent decides */
+    signal(SIGINT, SIG_IGN); /* Ctrl-C at the terminal: the parent decides */
     alarm(COUNT_SECONDS);
     raise(SIGUSR1);
     work->run(work->context, longer, 1);

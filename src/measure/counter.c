@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_event_open(2) for cycles in user mode; read by rdpmc where the kernel allows it, as the
- * comment of perf_event_mmap_page says, else by read(2).
+ * Counts user cycles with perf_event_open(2). Reads them with rdpmc where the kernel permits it, as
+ * the comment of perf_event_mmap_page describes; otherwise with read(2).
  */
 #include "measure/counter.h"
 
@@ -70,7 +70,7 @@ static bool open_cycles(struct as_counter *counter)
     struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE,
                                    .size = sizeof attr,
                                    .config = PERF_COUNT_HW_CPU_CYCLES,
-                                   .pinned = 1, /* never another's turn */
+                                   .pinned = 1, /* never multiplexed */
                                    .exclude_kernel = 1,
                                    .exclude_hv = 1};
 
@@ -99,7 +99,7 @@ static bool is_guest(void)
     return __get_cpuid(1, &a, &b, &c, &d) && c >> 31;
 }
 
-/* Best of some: somebody else may run in between. */
+/* Returns true if a chain has the expected count. Tries several times, because of external load. */
 static bool counts_chains(struct as_counter *counter, double cycles)
 {
     for (unsigned i = 0; i < 20; i++) {
@@ -129,7 +129,7 @@ bool as_counter_find(struct as_counter *counter, double chain_cycles, char *why,
         return false;
     }
     const bool counts = counts_chains(counter, chain_cycles);
-    close_cycles(counter); /* of this process: the one that is measured opens its own */
+    close_cycles(counter); /* it counts this process; the measured one opens its own */
     if (!counts)
         snprintf(why, why_b, "none: what the kernel counts are not the cycles of a chain");
     return counts;

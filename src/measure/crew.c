@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each thread looks at the clock itself, at its own beginning and end: whoever gives the word may
- * be kept waiting for a processor.
+ * Each thread reads the clock at its own start and end. The thread that starts a round may have to
+ * wait for a CPU.
  */
 #include "measure/crew.h"
 
@@ -20,27 +20,27 @@ struct crew_member {
     struct as_crew *crew;
     size_t index;
     pthread_t thread;
-    int64_t begin_ns, end_ns; /* of the last round; guarded by `lock` outside of rounds */
+    int64_t begin_ns, end_ns; /* of the last round; protected by `lock` between rounds */
 };
 
 struct as_crew {
-    struct as_crew_part *part; /* borrowed; changed between rounds only */
+    struct as_crew_part *part; /* borrowed; changed only between rounds */
     size_t n;
     struct crew_member *member;
     size_t started;
-    pthread_mutex_t lock; /* guards all below */
+    pthread_mutex_t lock; /* protects all members below */
     pthread_cond_t changed;
-    unsigned round; /* grows when there is work */
-    size_t busy;    /* members that have not ended this round */
+    unsigned round; /* increases with each round */
+    size_t busy;    /* members that are still working in this round */
     as_kernel_fn *kernel;
     void (*fill)(struct as_crew_part *part);
     bool is_over;
     _Atomic size_t ready; /* members that are awake in this round */
 };
 
-#define TOGETHER_NS INT64_C(1000000) /* longest wait for members that have no processor now */
+#define TOGETHER_NS INT64_C(1000000) /* longest wait for members without a CPU */
 
-/* Waking takes each member another time: those that are awake spin until all are. */
+/* Members wake at different times, so those that are awake spin until all are. */
 static void begin_together(struct as_crew *crew)
 {
     atomic_fetch_add(&crew->ready, 1);
@@ -58,7 +58,7 @@ static void bind_to(int cpu)
     pthread_setaffinity_np(pthread_self(), sizeof one, &one);
 }
 
-/* Waits for a round other than `seen`; false at the end of all. */
+/* Waits for a round other than `seen`. Returns false when the crew ends. */
 static bool await_round(struct as_crew *crew, unsigned *seen)
 {
     pthread_mutex_lock(&crew->lock);
@@ -211,7 +211,7 @@ bool as_room_open(struct as_room *room, size_t size_b, enum as_pages pages)
     return true;
 }
 
-/* "55d0...-55d1... rw-p ...", then "AnonHugePages:    2048 kB" */
+/* The file has "55d0...-55d1... rw-p ...", then "AnonHugePages: 2048 kB". */
 void as_room_look(struct as_room *room)
 {
     char line[512];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads bound to processors that begin a piece of work together, and the time until the last has
- * ended. Memory that they work on is theirs: touched first where they run.
+ * Threads bound to CPUs that start a piece of work together. Measures the time until the last
+ * thread ends. Each thread touches its memory first, so that the memory is local.
  */
 #ifndef AS_MEASURE_CREW_H
 #define AS_MEASURE_CREW_H
@@ -15,7 +15,7 @@
 
 #include "measure/assemble.h"
 
-/* What one thread works on. */
+/* The work of one thread. */
 struct as_crew_part {
     int cpu;
     void *a, *b, *c;
@@ -24,16 +24,17 @@ struct as_crew_part {
 
 struct as_crew;
 
-/* A thread a part, bound to its processor. Errors: NOMEM, IO (no thread can be started). */
+/* Starts one thread per part, bound to the CPU of the part. Errors: NOMEM, IO (no thread can be
+ * started). */
 int as_crew_new(struct as_crew_part *part, size_t n, struct as_crew **out, struct assay_error *err);
 void as_crew_free(struct as_crew **crew);
 size_t as_crew_size(const struct as_crew *crew);
 
-/* Runs `kernel` once on every part; nanoseconds from the common beginning to the last end. */
+/* Runs `kernel` once on every part. Returns the ns from the common start to the last end. */
 int64_t as_crew_run(struct as_crew *crew, as_kernel_fn *kernel);
-/* As often as given in each part's `passes`, which all become `passes`. */
+/* Sets `passes` of every part. */
 void as_crew_passes(struct as_crew *crew, size_t passes);
-/* Runs it on every part for filling memory where it is used. */
+/* Runs `fill` on every part in its thread, to fill memory where it is used. */
 void as_crew_fill(struct as_crew *crew, void (*fill)(struct as_crew_part *part));
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -46,9 +47,9 @@ struct as_room {
     bool huge; /* the kernel gave huge pages for most of it */
 };
 
-/* Untouched memory, aligned to 2 MiB; false: there is none. */
+/* Maps untouched memory aligned to 2 MiB. Returns false if there is none. */
 bool as_room_open(struct as_room *room, size_t size_b, enum as_pages pages);
-/* Whether what has been touched by now lies in huge pages (smaps of this process). */
+/* Sets `huge` if the memory touched so far is in huge pages (smaps of this process). */
 void as_room_look(struct as_room *room);
 void as_room_close(struct as_room *room);
 

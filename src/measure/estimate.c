@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a series of samples says: 10th percentiles of the short and the long form and their
- * difference, which leaves out what both have in common. Sources of noise only add time.
+ * Evaluates a series of samples: 10th percentiles of the short and the long form and their
+ * difference, in which common costs cancel. Noise only adds time.
  */
 #include "measure/internal.h"
 

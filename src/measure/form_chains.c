@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Latencies of a form, by chains that lead from its result to what it reads: directly, by a move
- * between register files, by a comparison to flags, through memory, or by a multiplication that
- * gets its results late.
+ * Latencies of a form, by chains from its result to its inputs. A chain goes directly, through a
+ * move between register files, through a comparison to flags, or through memory. A multiplication
+ * behind the form shows late results.
  */
 #include <math.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static bool is_plain_register(const struct assay_operand *o, unsigned access)
     return o->kind == ASSAY_OPERAND_REG && !o->fixed && o->access & access;
 }
 
-/* The first operand that is a register that is written; below 0: none. */
+/* Returns the first register operand that is written, or -1. */
 static int target_of_form(const struct assay_form *form)
 {
     for (unsigned i = 0; i < form->operands; i++)
@@ -41,8 +41,8 @@ static int target_of_form(const struct assay_form *form)
     return -1;
 }
 
-/* An instance with a register twice may be an idiom that waits for nothing, which the form is not.
- */
+/* Returns true if an instance became an idiom that waits for nothing, because it has a register
+ * twice. */
 static bool became_idiom(const struct as_form_case *one, const uint8_t *bytes, size_t n)
 {
     struct assay_code code;
@@ -55,7 +55,7 @@ static bool became_idiom(const struct as_form_case *one, const uint8_t *bytes, s
     return is_idiom;
 }
 
-/* The register that an instance writes or, chained, reads. */
+/* Returns the register that an instance writes or, if chained, reads. */
 static int register_of(const uint8_t *bytes, size_t n, unsigned operand)
 {
     struct assay_code code;
@@ -70,7 +70,7 @@ static int register_of(const uint8_t *bytes, size_t n, unsigned operand)
     return reg;
 }
 
-/* Its number among its like, of any file. */
+/* Returns the number of the register within its file. */
 static int register_number(const uint8_t *bytes, size_t n, unsigned operand)
 {
     struct assay_code code;
@@ -105,8 +105,8 @@ static int cycles_behind(struct as_table_work *w, uint8_t *bytes, size_t n, cons
     return 0;
 }
 
-/* Between files a move leads back to the register that the chain began with; half of there and back
- * is taken off for it. Which half is the longer nobody can see. */
+/* Measures a chain with a move back between register files. Half of the round trip is subtracted
+ * for the move. It is unknown which half is longer. */
 static int chain_across(struct as_table_work *w, const struct as_form_case *one,
                         struct as_timing *t, unsigned operand, bool to_vector,
                         struct assay_error *err)
@@ -126,8 +126,8 @@ static int chain_across(struct as_table_work *w, const struct as_form_case *one,
     return 0;
 }
 
-/* Of one register alone: nothing of it can be known but by the renamer (constants added on Golden
- * Cove), while operations of two may be idioms where both are the same. */
+/* Returns true if the form reads one register only. Then it cannot be an idiom, and only the
+ * renamer can execute it early (additions of constants on Golden Cove). */
 static bool reads_one_register(const struct assay_form *form)
 {
     unsigned n = 0;
@@ -139,7 +139,7 @@ static bool reads_one_register(const struct assay_form *form)
     return n == 1;
 }
 
-/* A register to another and back: some cores do not eliminate a move to itself. */
+/* Measures a move to another register and back: some cores do not eliminate a move to itself. */
 static int chain_moves(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
                        unsigned operand, struct assay_error *err)
 {
@@ -186,7 +186,7 @@ static int chain_operand(struct as_table_work *w, const struct as_form_case *one
     if (!n || became_idiom(one, bytes, n))
         return 0;
     AS_TRY(as_table_chain(w, bytes, n, &cycles, err));
-    /* An idiom that the decoder does not know: with two registers the form waits. */
+    /* The decoder does not know every idiom. With two registers the form waits. */
     const bool waits = cycles.cycles > 0.4 || reads_one_register(form) ||
                        form->traits & ASSAY_TRAIT_REGMOVE || one->insn.bits & ASSAY_INSN_IDIOM;
     if (cycles.cycles > 0 && waits)
@@ -194,7 +194,7 @@ static int chain_operand(struct as_table_work *w, const struct as_form_case *one
     return 0;
 }
 
-/* From flags to a general register and, by a test of one cycle, back. */
+/* Measures the latency from flags to a general register, with a one-cycle test back. */
 static int chain_flags(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
                        unsigned written, struct assay_error *err)
 {
@@ -218,7 +218,7 @@ static int chain_flags(struct as_table_work *w, const struct as_form_case *one, 
     return 0;
 }
 
-/* Comparisons of vectors: flags to a general register in a cycle, and across as above. */
+/* Measures vector comparisons: flags to a general register in a cycle, and back as above. */
 static int chain_to_flags(struct as_table_work *w, const struct as_form_case *one,
                           struct as_timing *t, struct assay_error *err)
 {
@@ -240,7 +240,7 @@ static int chain_to_flags(struct as_table_work *w, const struct as_form_case *on
     return 0;
 }
 
-/* Multiplications and divisions of rax: one after the other. */
+/* Measures dependent multiplications and divisions of rax. */
 static int chain_implied(struct as_table_work *w, const struct as_form_case *one,
                          struct as_timing *t, struct assay_error *err)
 {
@@ -252,8 +252,8 @@ static int chain_implied(struct as_table_work *w, const struct as_form_case *one
     if ((form->insn_class != ASSAY_CLASS_MUL && form->insn_class != ASSAY_CLASS_DIV) ||
         !(form->implicit_read.word[0] & form->implicit_write.word[0] & 0xffff))
         return 0;
-    /* A division of a long number takes longer than of one that fits: the upper half is zero, as
-     * programs have it. */
+    /* A division of a long number is slower than of one that fits. The upper half is zero, as in
+     * programs. */
     if (form->insn_class == ASSAY_CLASS_DIV)
         before = as_encode_text("xor edx,edx", bytes);
     const size_t n = as_form_instance(one, 0, -1, bytes + before);
@@ -264,8 +264,9 @@ static int chain_implied(struct as_table_work *w, const struct as_form_case *one
     return 0;
 }
 
-/* What a load is extended by: the address is what the one before brought, small and with a constant
- * that makes it an address again. What the load itself takes is a move's from such an address. */
+/* Measures the operation behind a load. The address comes from the result before, which is small; a
+ * constant makes it an address. The latency of the load itself is that of a move from such an
+ * address. */
 static int chain_load(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
                       unsigned written, struct assay_error *err)
 {
@@ -294,8 +295,9 @@ static int chain_load(struct as_table_work *w, const struct as_form_case *one, s
     return 0;
 }
 
-/* From the indices to what is gathered: the next indices are a shift of what the last has brought,
- * which is zero. What a load to a vector register takes is not in the line: it comes before. */
+/* Measures the latency from the indices to the result of a gather. The next indices are a shift of
+ * the last result, which is zero. The latency of a vector load is not in the line: it comes
+ * before. */
 static int chain_gather(struct as_table_work *w, const struct as_form_case *one,
                         struct as_timing *t, struct assay_error *err)
 {
@@ -366,7 +368,8 @@ int as_measure_bypass(struct as_table_work *w, struct assay_error *err)
     return 0;
 }
 
-/* Through the operand with the longest chain: an addition, and the multiplication behind it. */
+/* Measures an addition through the operand with the longest chain, and a multiplication behind
+ * it. */
 int as_form_lateness(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
                      struct assay_error *err)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Divisions by their values: what they take where the quotient is one, as it is among the values
- * that registers have here, and where it has all digits. Programs clear or extend the upper half of
- * what they divide, so it is zero in both.
+ * Divisions by their values: the cycles for a quotient of one, as the registers have here, and for
+ * a quotient with all digits. Programs clear or extend the upper half of the dividend, so it is
+ * zero in both.
  */
 #include <string.h>
 
 #include "base/error.h"
 #include "measure/table.h"
 
-/* Less is the noise of two blocks that differ in some instructions. */
+/* Smaller ratios are noise between two blocks with some different instructions. */
 #define DIFFERENT 1.08
 
 static bool divides_registers(const struct as_form_case *one)
@@ -22,7 +22,8 @@ static bool divides_registers(const struct as_form_case *one)
            o->file <= ASSAY_FILE_GPR64;
 }
 
-/* All digits in rax that a quotient by three may have, or the same behind what rax was: `waits`. */
+/* Encodes a dividend in rax that gives all digits when divided by three. `waits`: it depends on the
+ * old rax. */
 static size_t encode_dividend(const struct as_form_case *one, bool waits, uint8_t *out)
 {
     const bool is_signed = strncmp(one->key, "idiv", 4) == 0;
@@ -35,7 +36,7 @@ static size_t encode_dividend(const struct as_form_case *one, bool waits, uint8_
     return at + as_encode_text("xor edx,edx", out + at);
 }
 
-/* Cycles of dividend and division, one after the other or each by itself. */
+/* Measures dividend and division, dependent (`waits`) or independent. */
 static int hard_cycles(struct as_table_work *w, const struct as_form_case *one, bool waits,
                        double *cycles, struct assay_error *err)
 {
@@ -52,7 +53,8 @@ static int hard_cycles(struct as_table_work *w, const struct as_form_case *one, 
     return 0;
 }
 
-/* Vectors: of a number by itself the quotient is one, of those of two registers it never ends. */
+/* Measures vector divisions: a number by itself gives one; two registers give an endless
+ * quotient. */
 static int easy_vectors(struct as_table_work *w, const struct as_form_case *one,
                         struct as_timing *t, struct assay_error *err)
 {
@@ -95,7 +97,7 @@ int as_form_divisions(struct as_table_work *w, const struct as_form_case *one, s
         return easy_vectors(w, one, t, err);
     AS_TRY(hard_cycles(w, one, false, &each, err));
     AS_TRY(hard_cycles(w, one, true, &chain, err));
-    chain -= is_signed ? 2 : 1; /* what makes the dividend of the quotient before */
+    chain -= is_signed ? 2 : 1; /* makes the dividend from the last quotient */
     if (each > DIFFERENT * t->each)
         t->hard_each = each;
     if (t->implied_latency > 0 && chain > DIFFERENT * t->implied_latency)

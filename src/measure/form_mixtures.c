@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Instances of a form inside kernels that saturate one resource each: which of them slow down, and
- * by how much.
+ * Measures instances of a form inside kernels that saturate one resource each: which kernels slow
+ * down, and by how much.
  */
 #include <math.h>
 
@@ -10,10 +10,10 @@
 #include "measure/mixture.h"
 #include "measure/table.h"
 
-#define LONGER      1.3 /* a kernel than the instances in it */
+#define LONGER      1.3 /* min length of a kernel relative to its instances */
 #define MANY_SLOTS  4
-#define FAST        0.85 /* port-cycles of one among independent ones: less than a use */
-#define SLOWED_DOWN 1.01 /* as_timing_append takes less for nothing */
+#define FAST        0.85 /* port-cycles of an independent instance: less than a use */
+#define SLOWED_DOWN 1.01 /* as_timing_append ignores smaller ratios */
 
 static bool touches_general(const struct assay_form *form)
 {
@@ -36,8 +36,8 @@ static bool touches_memory(const struct assay_form *form)
     return touches;
 }
 
-/* A form of general registers does not use the pipes of vectors, and the other way round but where
- * both are some of the same ports. */
+/* Returns true if a form may use the resource. General-register forms do not use vector pipes and
+ * vice versa, unless both are some of the same ports. */
 static bool probe_matters(const struct assay_form *form, const struct as_probe_rates *rates,
                           enum as_saturated probe)
 {
@@ -46,9 +46,9 @@ static bool probe_matters(const struct assay_form *form, const struct as_probe_r
 
     switch (probe) {
     case AS_PROBE_ALU:
-        /* Where ports are chosen at rename, any load beside additions keeps these from some of
-         * theirs: 42 of them take 8.4 cycles on Granite Rapids, 10.9 with eight loads, which use
-         * none. */
+        /* If ports are chosen at rename, loads keep additions from some of their ports. 42
+         * additions take 8.4 cycles on Granite Rapids, and 10.9 with eight loads that use none of
+         * their ports. */
         if (rates->alu_has_vectors && touches_memory(form))
             return false;
         if (rates->alu_has_vectors)
@@ -78,16 +78,16 @@ static bool probe_matters(const struct assay_form *form, const struct as_probe_r
     return true;
 }
 
-/* What one takes of so many ports it takes of its own time too: where it is faster than that, it
- * goes through others as well. */
+/* Returns true if an instance is faster than a use of these ports permits. It then uses other ports
+ * too. */
 static bool is_too_fast(const struct as_timing *t, const struct as_probe_rates *rates,
                         enum as_saturated probe)
 {
     return probe != AS_PROBE_SLOTS && t->each * as_probe_ports(rates, probe) < FAST;
 }
 
-/* Instances that seem to use what the kernel saturates. That they do not is certain at once:
- * nothing makes a kernel faster than it is. */
+/* Returns true if instances seem to use the resource. The opposite is certain at once: nothing
+ * makes a kernel faster. */
 static bool is_slowed_down(const struct as_table_work *w, const struct as_mixture *m,
                            const struct assay_cycles *cycles)
 {
@@ -95,7 +95,7 @@ static bool is_slowed_down(const struct as_table_work *w, const struct as_mixtur
            cycles->cycles > SLOWED_DOWN * w->rates.cycles[m->probe] * m->repeats;
 }
 
-/* One kernel; the lower one stays. */
+/* Measures one kernel and keeps the lower value. */
 static int try_mixture(struct as_table_work *w, const struct as_mixture *m, struct as_timing *t,
                        struct assay_error *err)
 {
@@ -117,8 +117,8 @@ static int try_mixture(struct as_table_work *w, const struct as_mixture *m, stru
     return 0;
 }
 
-/* Of kernels of nops the best of all lengths. Microcode shares no line with what is before and
- * behind it: then what is left of a line is not its own. */
+/* Measures a kernel; for nops the best of all lengths. Microcode shares no op cache line with its
+ * neighbours, so the rest of a line does not belong to it. */
 static int measure_mixture(struct as_table_work *w, const struct as_mixture *m, struct as_timing *t,
                            struct assay_error *err)
 {
@@ -137,8 +137,8 @@ static int measure_mixture(struct as_table_work *w, const struct as_mixture *m, 
     return 0;
 }
 
-/* A load beside the stores of a kernel waits for them on some cores, whatever it reads (13 cycles
- * on Zen 5): that is no use of a port. */
+/* Returns true if a load waits for the stores of the kernel, whatever it reads (13 cycles on Zen
+ * 5). It is not a use of a port. */
 static bool waits_for_stores(const struct assay_form *form)
 {
     for (unsigned i = 0; i < form->operands; i++)
@@ -167,14 +167,14 @@ static unsigned breakers_of(const struct as_form_case *one)
     return insns;
 }
 
-/* As many instances as a kernel has room for that is longer than they take by themselves, so that
- * they hide in it: of one alone the clock's noise is as large as a slot, and so is chance by which
- * ports are taken. */
+/* Fits as many instances as possible into a kernel. The kernel is longer than they are, so that
+ * they hide in it. For one instance the clock noise, and the choice of ports, are as large as a
+ * slot. */
 static bool fit_instances(const struct as_table_work *w, struct as_timing *t,
                           enum as_saturated probe)
 {
     const bool is_slots = probe == AS_PROBE_SLOTS;
-    /* Of many slots the width of the core would be what limits the kernel. */
+    /* Many slots would make the width of the core the limit of the kernel. */
     const bool is_wide = !is_slots && as_timing_slots(t, &w->rates) > MANY_SLOTS;
 
     for (unsigned n = is_wide || (is_slots && t->each > 0.6) ? 4 : 8; n; n /= 2) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Forms are found by decoding: every opcode of every map with registers, memory and indexed memory,
- * in the legacy, VEX and EVEX encodings. What decodes to a form that is not there yet is kept.
+ * Finds forms by decoding every opcode of every map in the legacy, VEX and EVEX encodings. Operands
+ * are registers, memory and indexed memory. New forms are kept.
  */
 #include "measure/forms.h"
 
@@ -21,7 +21,8 @@ static unsigned lea_parts(const struct assay_insn *insn)
            (insn->scale > 1 ? 4u : 0) | (insn->disp || insn->wrap ? 8u : 0);
 }
 
-/* 0 to 31: 0 plain, 1 indexed, 2 idiom of equal registers, 16 and more the parts of lea. */
+/* Returns the variant, 0 to 31: 0 plain, 1 indexed, 2 idiom of equal registers, 16 and above for
+ * parts of lea. */
 static unsigned variant_of(const struct assay_insn *insn, const struct assay_form *form)
 {
     if (form->insn_class == ASSAY_CLASS_LEA)
@@ -31,7 +32,7 @@ static unsigned variant_of(const struct assay_insn *insn, const struct assay_for
     return insn->bits & ASSAY_INSN_IDIOM ? 2 : 0;
 }
 
-/* ---- Collecting ------------------------------------------------------------------------------ */
+/* ---- Collection ---------------------------------------------------------------------------- */
 
 int as_forms_init(struct as_form_list *list)
 {
@@ -60,7 +61,7 @@ static int add_form_case(struct as_form_list *list, const struct assay_insn *ins
     one.insn.address = 0;
     memcpy(one.bytes, bytes, insn->length);
     assay_uarch_key(insn, one.key, sizeof one.key);
-    /* Forms that differ in what no key tells (a RIP-relative operand) are one line. */
+    /* Forms that differ in something without a key (a RIP-relative operand) are one line. */
     as_vec_foreach (&list->cases, there)
         if (strcmp(there->key, one.key) == 0)
             return 0;
@@ -81,7 +82,7 @@ int as_forms_of_code(struct as_form_list *list, const uint8_t *bytes, size_t siz
 
 /* ---- Every opcode ---------------------------------------------------------------------------- */
 
-/* Instructions in a row, so that thousands are decoded at once. */
+/* A buffer of instructions, so that thousands are decoded at once. */
 struct opcode_row {
     struct as_form_list *list;
     uint8_t bytes[1 << 16];
@@ -89,7 +90,7 @@ struct opcode_row {
     int rc;
 };
 
-/* An instruction is followed by what its immediate could be, and by nops behind that. */
+/* Decodes the buffer. Each instruction is followed by a possible immediate and by nops. */
 static void decode_row(struct opcode_row *row)
 {
     struct assay_code code;
@@ -109,14 +110,14 @@ static void add_opcode(struct opcode_row *row, const uint8_t *bytes, size_t n)
 {
     uint8_t *to = row->bytes + row->n;
 
-    memset(to, 3, 32); /* immediates: 3 is a shift, a rotation, a selection of all kinds */
+    memset(to, 3, 32); /* immediates: 3 is valid as shift, rotation and selection */
     memcpy(to, bytes, n);
     row->n += 32;
     if (row->n + 32 > sizeof row->bytes)
         decode_row(row);
 }
 
-/* ModRM and SIB: two registers, one register twice, [rbx], [rbx + r10 * 8]. */
+/* Encodes ModRM and SIB: two registers, one register twice, [rbx], [rbx + r10 * 8]. */
 static size_t encode_modrm(uint8_t *to, unsigned reg, unsigned way)
 {
     switch (way) {
@@ -131,7 +132,7 @@ static size_t encode_modrm(uint8_t *to, unsigned reg, unsigned way)
         return 1;
     default:
         to[0] = (uint8_t)(reg << 3 | 4);
-        to[1] = 0xd3; /* index 2, with the prefix's bit 10; base rbx; scale 8 */
+        to[1] = 0xd3; /* index 2 with bit 10 of the prefix; base rbx; scale 8 */
         return 2;
     }
 }
@@ -158,7 +159,7 @@ static void legacy_opcodes(struct opcode_row *row, unsigned map, uint8_t prefix,
             }
 }
 
-/* `behind` is the register in vvvv, inverted; 15 none. */
+/* `behind` is the register in vvvv, inverted; 15: none. */
 static void vex_opcodes(struct opcode_row *row, unsigned map, unsigned pp, unsigned wide,
                         unsigned length)
 {
@@ -187,7 +188,7 @@ static void evex_opcodes(struct opcode_row *row, unsigned map, unsigned pp, unsi
                 }
 }
 
-/* Gathers and scatters of a map of EVEX want a mask other than k0. */
+/* EVEX gathers and scatters need a mask other than k0. */
 static void add_gather_opcodes(struct opcode_row *row)
 {
     static const uint8_t opcodes[] = {0x90, 0x91, 0x92, 0x93, 0xa0, 0xa1, 0xa2, 0xa3};
@@ -201,7 +202,7 @@ static void add_gather_opcodes(struct opcode_row *row)
             }
 }
 
-/* Parts of addresses beyond those of encode_modrm. */
+/* Adds address forms that encode_modrm does not make. */
 static int add_addresses(struct as_form_list *list)
 {
     static const char *const text[] = {
@@ -259,7 +260,7 @@ static bool is_general_file(unsigned file)
     return file >= ASSAY_FILE_GPR8 && file <= ASSAY_FILE_GPR64;
 }
 
-/* Registers that an instruction uses without naming them. */
+/* Returns the registers that an instruction uses implicitly. */
 static uint32_t implied(const struct assay_form *form)
 {
     const uint64_t used = form->implicit_read.word[0] | form->implicit_write.word[0];
@@ -272,7 +273,8 @@ static uint32_t implied(const struct assay_form *form)
     return mask;
 }
 
-/* rbx and r10 are addresses, rsp the stack, rbp, r11 and up are sources. */
+/* Lists the general registers that may be written. rbx and r10 are addresses, rsp is the stack, and
+ * rbp and r11 to r15 are sources. */
 static unsigned general_targets(uint32_t taken, uint8_t left[7])
 {
     static const uint8_t pool[] = {0, 1, 2, 6, 7, 8, 9};
@@ -322,7 +324,7 @@ bool as_form_has_masks(const struct assay_form *form)
     return false;
 }
 
-/* Indices of zero, and a mask of all elements: gathers and scatters use theirs up. */
+/* Encodes zero indices and a full mask, because gathers and scatters clear their mask. */
 static size_t set_lanes(const struct as_form_case *one, uint8_t *out)
 {
     const bool masked = strstr(one->key, "{k}") != NULL;
@@ -335,7 +337,7 @@ static size_t set_lanes(const struct as_form_case *one, uint8_t *out)
 
 size_t as_form_breaker(const struct as_form_case *one, uint8_t out[4 * AS_ENCODE_B])
 {
-    static const char *const name[] = {"rax", "rcx", "rdx"}; /* those that forms imply */
+    static const char *const name[] = {"rax", "rcx", "rdx"}; /* registers that forms imply */
     const struct assay_form *form = assay_form_get(one->insn.form);
     const uint64_t both = form->implicit_read.word[0] & form->implicit_write.word[0];
     size_t at = 0;
@@ -346,7 +348,7 @@ size_t as_form_breaker(const struct as_form_case *one, uint8_t out[4 * AS_ENCODE
         char text[32];
         if (!(both >> reg & 1) && !(reg == 2 && form->insn_class == ASSAY_CLASS_DIV))
             continue;
-        /* The upper half of what is divided: zero, so that the quotient fits. */
+        /* The upper half of the dividend is zero, so that the quotient fits. */
         if (reg == 2)
             snprintf(text, sizeof text, "xor edx,edx");
         else
@@ -374,7 +376,7 @@ static uint8_t source_of(unsigned file, unsigned nth)
     return (uint8_t)(is_vector_file(file) ? 8 + nth : 5 + nth % 3);
 }
 
-/* Bytes from one instance's memory to the next one's. */
+/* Returns the bytes from the memory of one instance to that of the next. */
 static int32_t memory_step(const struct assay_form *form)
 {
     int32_t step = 8;
@@ -386,8 +388,8 @@ static int32_t memory_step(const struct assay_form *form)
     return step;
 }
 
-/* Copies of one form leave the register stack of the x87 full or empty: each then takes an assist
- * of more than 100 cycles, which is no cost of the form. */
+/* Returns true for forms that change the x87 register stack. Copies leave it full or empty, and
+ * each then takes an assist of more than 100 cycles. The assist is not a cost of the form. */
 static bool needs_stack(const struct assay_form *form)
 {
     return form->traits & ASSAY_TRAIT_X87 && form->insn_class != ASSAY_CLASS_STATE;
@@ -406,9 +408,9 @@ size_t as_form_instance(const struct as_form_case *one, unsigned number, int cha
     if (one->insn.base == ASSAY_REG_IP)
         choice.base = AS_ENCODE_KEEP;
     choice.sets_disp = form->insn_class != ASSAY_CLASS_LEA && one->insn.bits & ASSAY_INSN_MEM;
-    /* Not where kernels load (below) and store (above): what overlaps waits for the other. One
-     * behind the other as in arrays: of one bank a cache has two loads a cycle, of stores of two
-     * lines one (Golden Cove). */
+    /* Kernels load below and store above, and overlapping accesses wait. Instances are consecutive
+     * as in arrays: Golden Cove does two loads of one bank per cycle, but only one store of two
+     * lines. */
     choice.disp = 1024 + memory_step(form) * (int32_t)(number & 15);
     for (unsigned i = 0; i < ASSAY_OPERANDS_MAX; i++) {
         const struct assay_operand *o = &form->operand[i];
@@ -430,7 +432,7 @@ size_t as_form_instance(const struct as_form_case *one, unsigned number, int cha
             choice.reg[i] = source_of(o->file, sources++);
     }
     const size_t n = as_encode_again(one->bytes, one->n, &choice, out);
-    if (!n && form->isa == ASSAY_ISA_X87) { /* their operands stand on a stack */
+    if (!n && form->isa == ASSAY_ISA_X87) { /* its operands are on a stack */
         memcpy(out, one->bytes, one->n);
         return one->n;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of this core: each form among independent ones, in chains from operand to result, and
- * inside kernels that saturate one resource each (core_probes.c). Lines go to a file as they are
- * measured, so that an interruption loses nothing.
+ * The table of this core: each form among independent instances, in chains from operand to result,
+ * and inside saturating kernels (core_probes.c). Lines are written to a file at once, so that an
+ * interruption loses nothing.
  */
 #include <errno.h>
 #include <limits.h>
@@ -24,12 +24,12 @@
 #include "measure/workers.h"
 
 #define COPIES_MOST   8
-#define WAITED_MOST_S 120 /* at the gate, by all processors together */
-/* Thousands of blocks: one that is not calm in a moment is put off, then marked. */
+#define WAITED_MOST_S 120 /* total wait at the gate, over all CPUs */
+/* There are thousands of blocks: a block under external load is postponed, then marked. */
 enum { PATIENCE_FIRST_MS = 100, PATIENCE_MS = 600, HURRY_MS = 20 };
 #define SETTLED 0.01 /* two measurements of a block agree */
 enum { SETTLE_MOST = 3 };
-#define LONG_CYCLES 60 /* beyond this a form is microcode, or waits for memory: no mixtures */
+#define LONG_CYCLES 60 /* longer forms are microcode or wait for memory: no mixtures */
 
 int as_table_cycles(struct as_table_work *w, const uint8_t *bytes, size_t n,
                     struct assay_cycles *out, struct assay_error *err)
@@ -43,7 +43,7 @@ int as_table_cycles(struct as_table_work *w, const uint8_t *bytes, size_t n,
     return 0;
 }
 
-/* Noise only adds: the lower of two that agree, or of some. */
+/* Noise only adds time, so the lowest value is used. */
 int as_table_settle(struct as_table_work *w, const uint8_t *bytes, size_t n,
                     struct assay_cycles *out, struct assay_error *err)
 {
@@ -130,14 +130,14 @@ static void write_line(struct as_table_work *w, const struct as_form_case *one,
     as_str_fini(&line);
 }
 
-/* A line, and nothing more of this form; or nothing yet, where it is put off. */
+/* Measures one form and writes its line, unless it is postponed. */
 static int measure_form(struct as_table_work *w, struct as_form_case *one, struct assay_error *err)
 {
     struct as_timing t;
     enum assay_meter_status status;
 
     AS_TRY(time_form(w, one, &t, &status, err));
-    /* What somebody else disturbed is seen once more. */
+    /* Contradictory figures are measured once more. */
     if (status == ASSAY_METER_OK && as_timing_contradicts(&t, &w->rates))
         AS_TRY(time_form(w, one, &t, &status, err));
     const bool is_refused = status != ASSAY_METER_OK && status != ASSAY_METER_NOISY;
@@ -162,7 +162,7 @@ static int measure_form(struct as_table_work *w, struct as_form_case *one, struc
 /* ---- The table ---------------------------------------------------------------------------------
  */
 
-/* Lines that are there from a measurement that was cut off: their forms are done. */
+/* Removes forms that have a line from an interrupted measurement. */
 static void forget_done(struct as_form_list *forms, const char *path)
 {
     char line[512];
@@ -187,7 +187,7 @@ static void forget_done(struct as_form_list *forms, const char *path)
         fclose(f);
 }
 
-/* EVEX forms of what VEX has too are as those, and say so by being left out. */
+/* Returns true if a form gets a line. EVEX forms that VEX has too equal those and are left out. */
 static bool is_wanted(const struct as_form_case *one, bool given)
 {
     const struct assay_form *form = assay_form_get(one->insn.form);
@@ -211,8 +211,8 @@ double as_table_waited_s(const struct as_table_work *w)
     return w->waited_s + state.refused_s;
 }
 
-/* How long a block may wait for a calm moment. Where nobody ever leaves this machine alone, a table
- * of little trust is better than none in hours. */
+/* Sets how long a block may wait for a calm moment. If the external load never ends, a noisy table
+ * is better than one after hours. */
 static void be_patient(struct as_table_work *w, unsigned patience_ms)
 {
     const bool is_hopeless = as_table_waited_s(w) > w->waited_most_s;
@@ -256,7 +256,7 @@ void as_table_want(struct as_table_work *w)
 int as_table_forms(struct as_table_work *w, struct assay_error *err)
 {
     as_table_want(w);
-    /* Who disturbs one form is gone when all others are done. */
+    /* External load on one form has often ended when all others are done. */
     w->puts_off = !w->is_doubted;
     AS_TRY(measure_pass(w, PATIENCE_FIRST_MS, "measuring instructions", err));
     w->puts_off = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the meter share: the block as it was decoded, where code and data of a
- * measuring child lie, the code that is written around the block, and what the child hands back.
+ * Shared parts of the meter: the decoded block, the address layout of the child, the code around
+ * the block, and the results.
  */
 #ifndef AS_MEASURE_INTERNAL_H
 #define AS_MEASURE_INTERNAL_H
@@ -12,13 +12,13 @@
 #include "measure/chain.h"
 #include "measure/counter.h"
 
-/* Fixed places, far from what the loader and the kernel choose: code and its data, the targets of
- * RIP-relative operands, and what the fs and gs bases are while a block runs. */
+/* Fixed addresses, far from those of the loader and the kernel: code and its data, the targets of
+ * RIP-relative operands, and the fs and gs bases while a block runs. */
 #define AS_METER_CODE    UINT64_C(0x7e0000000000)
 #define AS_METER_CODE_B  (UINT64_C(1) << 20)
 #define AS_METER_RIP     (AS_METER_CODE + UINT64_C(0x10000000))
 #define AS_METER_SEGMENT UINT64_C(0x30000800)
-/* Every word of the pages that blocks touch: again an address that can be mapped. */
+/* Value of each word of the pages that blocks touch: an address that can be mapped itself. */
 #define AS_METER_FILL  UINT64_C(0x20000800)
 #define AS_METER_PAGES 1024
 #define AS_METER_INSNS 1024
@@ -27,19 +27,19 @@ struct as_meter_block {
     const uint8_t *bytes;
     size_t size_b;
     struct assay_code code; /* addresses from 0 */
-    uint16_t *rip;          /* by instruction: offset of its RIP-relative displacement, 0 none */
-    uint64_t *target;       /* by instruction: what it then points to */
-    uint32_t general;       /* general registers that are used, a bit each */
-    uint32_t lane_masks;    /* vector registers whose signs say which lanes are moved, a bit each */
+    uint16_t *rip;          /* by instruction: offset of its RIP-relative displacement; 0: none */
+    uint64_t *target;       /* by instruction: the RIP-relative target */
+    uint32_t general;       /* bit set of the general registers in use */
+    uint32_t lane_masks;    /* bit set of the vector registers with lane masks in their sign bits */
     bool uses_x87, uses_segment;
     bool is_wide; /* it has operations of 64 bytes */
 };
 
-/* OK, UNDECODED or EXCLUDED; negative: NOMEM. as_block_fini in any case. */
+/* Decodes a block. Returns OK, UNDECODED or EXCLUDED, or NOMEM. Always call as_block_fini. */
 int as_block_init(struct as_meter_block *block, const uint8_t *bytes, size_t size_b);
 void as_block_fini(struct as_meter_block *block);
 
-/* Widest registers that this processor has. */
+/* Extensions of this CPU that decide the register width. */
 struct as_widths {
     bool avx, avx512, fsgsbase;
 };
@@ -47,7 +47,7 @@ void as_widths_read(struct as_widths *widths);
 
 /* ---- Code (code.c) --------------------------------------------------------------------------- */
 
-/* At AS_METER_CODE; the code refers to it by distance. */
+/* Data at AS_METER_CODE; the code addresses it by distance. */
 struct as_meter_slots {
     uint64_t stack, fs, gs;
     uint64_t begin, end; /* ticks of the last run */
@@ -56,21 +56,21 @@ struct as_meter_slots {
     double vector[32][8];
 };
 
-/* What is the same for all blocks, encoded once. */
+/* Encoded code that is the same for all blocks. */
 struct as_meter_frame;
 int as_frame_new(const struct as_widths *widths, struct as_meter_frame **out,
                  struct assay_error *err);
 void as_frame_free(struct as_meter_frame **frame);
 
 struct as_shape {
-    unsigned copies;  /* of the block, one behind the other */
-    unsigned repeats; /* times the whole runs between the two looks at the clock */
-    uint64_t loops;   /* not 0: the copies are a loop, run so often */
-    int counter;      /* its register */
+    unsigned copies;  /* consecutive copies of the block */
+    unsigned repeats; /* repetitions of all copies between the two clock reads */
+    uint64_t loops;   /* not 0: the copies are the body of a loop with this many iterations */
+    int counter;      /* register of the loop counter */
 };
 
-/* Writes at `*at` (in the child's code area) and moves it behind; the function's entry, NULL when
- * it does not fit. No allocation: called in the child. */
+/* Writes a function at `*at` in the code area of the child and moves `*at` behind it. Returns the
+ * function, or NULL if it does not fit. It runs in the child, so it does not allocate. */
 void (*as_frame_emit(const struct as_meter_frame *frame, const struct as_meter_block *block,
                      const struct as_shape *shape, uint8_t **at))(void);
 
@@ -79,46 +79,45 @@ void (*as_frame_emit(const struct as_meter_frame *frame, const struct as_meter_b
 #define AS_METER_SAMPLES 1024
 
 struct as_child {
-    const struct assay_meter_work *work; /* is measured instead of a block, where it is there */
+    const struct assay_meter_work *work; /* measured instead of a block unless NULL */
     const struct as_meter_block *block;
     const struct as_meter_frame *frame;
     enum assay_meter_mode mode;
     struct as_gate gate;
-    struct as_counter *counter; /* NULL: the chains are the clock */
+    struct as_counter *counter; /* NULL: chains are the clock */
     unsigned samples, enough, page_n, limit_ms;
-    int memory; /* file of `page_n` pages */
+    int memory; /* file with `page_n` pages */
     int cpu;
     struct assay_cycles *result;     /* shared with the parent */
-    struct as_sample_series *series; /* shared too, so that it need not be allocated */
+    struct as_sample_series *series; /* shared with the parent, so the child need not allocate */
 };
 
-/* Raw samples of one attempt; also what tests feed to the estimator. */
+/* Raw samples of one attempt. Tests feed them to the estimator. */
 struct as_sample_series {
     size_t n;
-    double span;        /* executions of the block by which the two lengths differ */
-    int64_t refused_ns; /* of the samples that did not pass */
+    double span;        /* number of block executions by which the two lengths differ */
+    int64_t refused_ns; /* time in refused samples */
     double shorter[AS_METER_SAMPLES], longer[AS_METER_SAMPLES], ratio[AS_METER_SAMPLES];
-    double canary[AS_METER_SAMPLES]; /* the slowest beside it: increments a cycle */
+    double canary[AS_METER_SAMPLES]; /* slowest canary of each sample in increments per cycle */
     bool clean[AS_METER_SAMPLES];
 };
 
 /* Runs in the forked process and does not return. */
 _Noreturn void as_child_run(const struct as_child *child);
 
-/* The gate after a series: higher where half of its canaries are faster than the best that was
- * known, which a neighbour slowed down when the gate was made. A few fast ones are the clock's
- * steps. */
+/* Raises `best` of the gate if half of the canaries of a series are faster. The other hardware
+ * thread was then busy during calibration. A few fast canaries are only clock resolution. */
 void as_gate_learn(struct as_gate *gate, const struct as_sample_series *series);
-/* Whether it is worth a look at other processors: more samples were refused than passed. */
+/* Returns true if more samples were refused than passed. Another CPU may be better then. */
 bool as_series_is_disturbed(const struct as_sample_series *series, unsigned refused_n);
-/* Fills the figures of `out` from a series: clean samples where there are at least `wanted` / 4,
- * else all of them and status NOISY. */
+/* Computes the figures of `out` from a series. Uses the clean samples if there are at least
+ * `wanted` / 4; otherwise uses all samples and sets status NOISY. */
 void as_series_estimate(const struct as_sample_series *series, unsigned wanted,
                         struct assay_cycles *out);
 
-/* How long one block may take from now on. */
+/* Sets the max time of one block in ms. */
 void as_meter_be_patient(struct assay_meter *meter, unsigned patience_ms);
-/* Counts cycles by `counter`, which lives as long as the meter; NULL: by chains. */
+/* Sets the cycle counter, which must outlive the meter; NULL: chains are the clock. */
 void as_meter_count_by(struct assay_meter *meter, struct as_counter *counter);
 
 #endif

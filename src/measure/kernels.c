@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels that move memory. Every loop runs an index from -n up to zero behind the arrays, so that
- * one addition is all there is besides the accesses.
+ * Kernels that move memory. Each loop counts an index from -n up to zero behind the arrays. So it
+ * has only one addition besides the accesses.
  */
 #include "measure/kernels.h"
 
@@ -101,7 +101,7 @@ static void write_step(struct writer *w, enum as_stream stream, unsigned reg, un
     }
 }
 
-/* 3.0 in every element of register 15. */
+/* Sets every element of register 15 to 3.0. */
 static void write_three(struct writer *w)
 {
     as_assembly_line(&w->assembly, "mov rax,0x4008000000000000");
@@ -117,7 +117,8 @@ static void write_three(struct writer *w)
     }
 }
 
-/* rcx: bytes; r8: passes; the arrays' ends in rdi, rsi, rdx; rax: from -bytes to zero. */
+/* Begins the loops. rcx: bytes; r8: passes; array ends in rdi, rsi, rdx; rax: from -bytes to
+ * zero. */
 static size_t begin_passes(struct as_assembly *a, unsigned arrays, size_t *inner)
 {
     static const char *const array[] = {"rdi", "rsi", "rdx"};
@@ -175,8 +176,8 @@ int as_kernel_stride(unsigned stride_b, struct as_kernel *kernel, struct assay_e
     return as_kernel_open(&a, kernel, err);
 }
 
-/* Masks are used up by each gather; all lanes are on. What is gathered into is zero before, as
- * compilers have it: lanes that are off would wait for the gather before. */
+/* Each gather clears its mask; all lanes are on. The target is zeroed before, as compilers do.
+ * Otherwise masked lanes would wait for the last gather. */
 static void write_gather(struct as_assembly *a, enum as_width widest)
 {
     if (widest == AS_WIDTH_512) {
@@ -238,7 +239,7 @@ void as_chase_thread(uint8_t *area, size_t n, size_t apart_b, uint32_t *order)
     for (size_t i = 0; i < n; i++)
         order[i] = (uint32_t)i;
     for (size_t i = n - 1; i > 0; i--) {
-        const size_t k = next_random(&random) % i; /* below i, never i: one cycle */
+        const size_t k = next_random(&random) % i; /* below i: gives one cycle */
         const uint32_t held = order[i];
         order[i] = order[k];
         order[k] = held;

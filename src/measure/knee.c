@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two levels: the split of the points that leaves the least distance to the medians of both sides.
- * The transition is where the curve leaves the lower quarter of the step until it stays in the
- * upper one.
+ * Finds two levels: the split of the points with the smallest distance to the medians of both
+ * sides. The transition begins where the curve leaves the lower quarter of the step. It ends where
+ * the curve stays in the upper quarter.
  */
 #include "measure/knee.h"
 
@@ -13,8 +13,8 @@
 
 enum { POINTS_LEAST = 8, SIDE_LEAST = 3, POINTS_MOST = 512 };
 
-#define WIDEST (1. / 7) /* transition over its end: dispatch in groups makes it some per cent */
-#define STRAYS 0.12     /* share of points that may lie on the wrong side */
+#define WIDEST (1. / 7) /* transition / its end: dispatch groups give some per cent */
+#define STRAYS 0.12     /* max share of points on the wrong side */
 
 static double median_of(const double *y, size_t n)
 {
@@ -48,7 +48,7 @@ static void best_split(const double *y, size_t n, struct as_knee *out)
     }
 }
 
-/* Points that stick out are few; two in a row are none. */
+/* Returns the first point of the upper level. Single outliers are skipped; two in a row count. */
 static size_t first_of_upper(const double *y, size_t n, double level)
 {
     for (size_t i = 0; i + 1 < n; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Latency over size: pointers through every line of an area, in one random cycle (Sattolo 1986), on
- * small and on huge pages; then the plateaus of that curve.
+ * Latency over size: follows pointers through every line of an area in one random cycle (Sattolo
+ * 1986), on small and huge pages. Then finds the plateaus of this curve.
  */
 #include "measure/rig.h"
 
@@ -55,7 +55,7 @@ static int measure_curve(struct as_rig *rig, const struct as_job *job, struct as
         as_chase_thread(bench->part[0].a, lines, LINE_B, order);
         cursor = bench->part[0].a;
         as_crew_passes(bench->crew, lines / 64 + 1);
-        as_crew_run(bench->crew, kernel.run); /* once around */
+        as_crew_run(bench->crew, kernel.run); /* one full cycle */
         if (!as_rig_run(rig, bench->crew, &bench->part[0], kernel.run, trials))
             break;
         curve->x[curve->n] = (double)(lines * LINE_B);
@@ -71,7 +71,7 @@ static int measure_curve(struct as_rig *rig, const struct as_job *job, struct as
 
 /* ---- Levels ---------------------------------------------------------------------------------- */
 
-/* The calm of the points between, the least samples. */
+/* Combines the calm of the points of a plateau and their min number of samples. */
 static struct as_trials trials_of(const struct curve *curve, const struct as_plateau *p)
 {
     struct as_trials all = {.spread = p->spread, .sample_n = UINT32_MAX, .is_calm = true};
@@ -97,7 +97,7 @@ static const struct as_plateau *plateau_of(const struct as_plateau *plateau, siz
     return NULL;
 }
 
-/* Without a plateau the point at two thirds of the level stands for it, and is of little trust. */
+/* Without a plateau, stores the point at two thirds of the level as noisy. */
 static int store_latency_without_plateau(struct as_rig *rig, const struct curve *curve,
                                          const char *name, unsigned level, struct assay_error *err)
 {
@@ -118,7 +118,7 @@ static int store_latency_without_plateau(struct as_rig *rig, const struct curve 
     return as_rig_keep(rig, name, curve->y[nearest], "ns", &trials, err);
 }
 
-/* A plateau that no cache explains, between others: another tenant's share, or a wrong size. */
+/* Reports a plateau that matches no cache: the share of another tenant, or a wrong size. */
 static int flag_strange(struct as_rig *rig, const struct as_job *job, const struct as_plateau *p,
                         struct assay_error *err)
 {
@@ -131,7 +131,7 @@ static int flag_strange(struct as_rig *rig, const struct as_job *job, const stru
     return assay_figures_add_finding(rig->figures, job->name, text, err);
 }
 
-/* The level is as large as the plateau, whatever the processor reports. */
+/* Reports that the usable size of the level is that of the plateau, not that of the CPU. */
 static int emit_share(struct as_rig *rig, const char *name, const struct as_plateau *p,
                       struct assay_error *err)
 {
@@ -145,7 +145,8 @@ static int emit_share(struct as_rig *rig, const char *name, const struct as_plat
     return assay_figures_add_finding(rig->figures, name, text, err);
 }
 
-/* Small pages miss translations before a cache ends: its size is what huge ones showed. */
+/* Sets the cache sizes. Small pages miss translations before a cache ends, so their sizes are those
+ * that huge pages showed. */
 static void sizes_for(const struct as_rig *rig, const struct as_job *job,
                       uint64_t size_b[AS_LEVELS])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The meter: calibrates chain and canary, starts a child for each block, and chooses another
- * processor where this one is not calm.
+ * The meter: calibrates chain and canary, starts a child for each block, and changes to another CPU
+ * under external load.
  */
 #include <errno.h>
 #include <sched.h>
@@ -17,13 +17,10 @@
 #include "base/error.h"
 #include "measure/internal.h"
 
-#define ATTEMPT_MS 700 /* of one child; then another processor may be better */
-enum {
-    CANARIES = 16,
-    CALM_CANARIES = 12,
-    LOOKS = 4
-}; /* canaries of a look at a processor; so many
-      are calm; others to look at */
+#define ATTEMPT_MS 700 /* of one child; then another CPU may be better */
+/* CANARIES is the number of canaries per check; a CPU with CALM_CANARIES passing ones is calm.
+ * LOOKS is the number of other CPUs to check. */
+enum { CANARIES = 16, CALM_CANARIES = 12, LOOKS = 4 };
 
 struct as_meter_shared {
     struct assay_cycles result;
@@ -34,7 +31,7 @@ struct assay_meter {
     struct assay_meter_options options;
     struct as_meter_frame *frame;
     struct as_gate gate;
-    struct as_counter pmu, *counter; /* NULL: chains are the clock, because of `uncounted` */
+    struct as_counter pmu, *counter; /* NULL: chains are the clock; `uncounted` says why */
     char uncounted[96];
     struct as_meter_shared *shared;
     int memory;
@@ -64,9 +61,9 @@ const char *assay_meter_status_text(enum assay_meter_status status)
     return status < ASSAY_METER_STATUS_COUNT ? status_texts[status].sentence : "?";
 }
 
-/* ---- Processors ------------------------------------------------------------------------------ */
+/* ---- CPUs ---------------------------------------------------------------------------------- */
 
-/* Processor behind `cpu` of those that may be used, around. */
+/* Returns the next allowed CPU after `cpu`, cyclically. */
 static int cpu_behind(const cpu_set_t *set, int cpu)
 {
     for (int i = 1; i <= CPU_SETSIZE; i++) {
@@ -77,7 +74,7 @@ static int cpu_behind(const cpu_set_t *set, int cpu)
     return -1;
 }
 
-/* Calls `work` on a processor and comes back to where this process may run. */
+/* Runs `work` on a CPU and restores the affinity. */
 static void work_on(int cpu, void (*work)(struct assay_meter *), struct assay_meter *meter)
 {
     cpu_set_t before, one;
@@ -105,7 +102,7 @@ static void count_passes(struct assay_meter *meter)
     passes_here_n = as_gate_passes(&meter->gate, CANARIES);
 }
 
-/* The calmest processor of the first few: the best canary of any is what all are held to. */
+/* Chooses the calmest of the first few CPUs. All CPUs are compared to the best canary of any. */
 static int choose_cpu(struct assay_meter *meter, struct assay_error *err)
 {
     cpu_set_t set;
@@ -137,7 +134,7 @@ static int choose_cpu(struct assay_meter *meter, struct assay_error *err)
     return 0;
 }
 
-/* To one of the next processors, where more canaries pass than here, if there is one. */
+/* Changes to one of the next CPUs if more canaries pass there. */
 static void switch_cpu(struct assay_meter *meter)
 {
     cpu_set_t set;
@@ -158,7 +155,7 @@ static void switch_cpu(struct assay_meter *meter)
     }
 }
 
-/* ---- Making ---------------------------------------------------------------------------------- */
+/* ---- Creation ------------------------------------------------------------------------------ */
 
 static int make_memory(struct assay_meter *meter, struct assay_error *err)
 {
@@ -258,7 +255,7 @@ static int fill_memory(const struct assay_meter *meter, struct assay_error *err)
     return 0;
 }
 
-/* Signals are held until the child has its own handlers; it inherits none of ours. */
+/* Runs a child. Signals are blocked until it has its own handlers, so it inherits none. */
 static int run_child(struct assay_meter *meter, const struct as_child *child,
                      struct assay_error *err)
 {
@@ -316,7 +313,7 @@ static int attempt(struct assay_meter *meter, const struct as_child *what, unsig
     return 0;
 }
 
-/* Whether the second attempt tells more than the first. */
+/* Returns true if the second attempt is better than the first. */
 static bool is_better(const struct assay_cycles *a, const struct assay_cycles *b)
 {
     if (a->status != b->status)
@@ -343,7 +340,7 @@ static int measure_patiently(struct assay_meter *meter, const struct as_child *w
             meter->core_per_tick = result->core_per_tick;
         const bool is_over =
             result->status != ASSAY_METER_NOISY && result->status != ASSAY_METER_TIMEOUT;
-        /* Also where it came to an end: the next block need not wait as long as this one. */
+        /* Also after success, so that the next block need not wait as long. */
         if (!is_over || as_series_is_disturbed(&meter->shared->series, result->noisy_n))
             switch_cpu(meter);
         if (is_over)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels of nops, and of instructions of one kind each whose results nobody waits for.
+ * Builds kernels of nops, and of instructions of one kind with unused results.
  */
 #include "measure/mixture.h"
 
@@ -9,14 +9,14 @@
 
 #include "measure/internal.h"
 
-enum { LINE = 8 }; /* instructions, and slots that are renamed in a cycle */
+enum { LINE = 8 }; /* instructions, and slots renamed per cycle */
 
-/* Nops that differ in length: where instructions stand in the lines of a micro-operation cache
- * moves a mixture by some per cent, so the best of them counts. Behind them zero idioms of as many
- * lengths (xor r15d,r15d, with prefixes that say nothing): no port executes them, but each has a
- * slot of its own on cores that let a nop go with the instruction before it. */
+/* Nops of different lengths. The position of instructions in op cache lines changes a mixture by
+ * some per cent, so the best length counts. Then follow zero idioms of the same lengths (xor
+ * r15d,r15d, with prefixes without effect). No port executes them. Each has its own slot, also on
+ * cores where a nop shares a slot. */
 static const struct {
-    uint8_t all; /* instructions of the kernel, those of the form among them: whole lines */
+    uint8_t all; /* instructions of the kernel with those of the form: complete lines */
     uint8_t n, bytes[5];
 } nops[AS_MIXTURE_IDLE] = {
     {56, 3, {0x0f, 0x1f, 0x00}},       {56, 1, {0x90}},
@@ -24,7 +24,7 @@ static const struct {
     {56, 3, {0x45, 0x31, 0xff}},       {64, 3, {0x45, 0x31, 0xff}},
     {48, 4, {0x3e, 0x45, 0x31, 0xff}}, {64, 5, {0x3e, 0x3e, 0x45, 0x31, 0xff}}};
 
-/* Instruction `i` of a saturating kernel; its length, 0: not on this processor. */
+/* Encodes instruction `i` of a saturating kernel. Returns its length; 0 if this CPU lacks it. */
 static size_t probe_insn(enum as_saturated probe, unsigned i, unsigned nop,
                          uint8_t out[AS_ENCODE_B])
 {
@@ -40,8 +40,8 @@ static size_t probe_insn(enum as_saturated probe, unsigned i, unsigned nop,
         memcpy(out, nops[nop].bytes, nops[nop].n);
         return nops[nop].n;
     case AS_PROBE_ALU:
-        /* Of two registers: the sum with a constant is the renamer's work on some cores; rbp in
-         * front would need one, of which Zen 4 has two ports only. */
+        /* Adds two registers: some cores add constants at rename. With rbp as base it would need a
+         * displacement, for which Zen 4 has only two ports. */
         snprintf(text, sizeof text, "lea %s,m64[r10+rbp*1]", general[i % 5]);
         break;
     case AS_PROBE_SHIFT:

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scopes between one core and all: parts of the cores, and NUMA nodes. The memory of a node is read
- * by the cores beside it and by those of other nodes. Fast memory is a node without cores.
+ * by its own cores and by those of other nodes. Fast memory is a node without cores.
  */
 #include <stdio.h>
 
 #include "measure/rig.h"
 
-#define MATRIX_NODES_MAX 8 /* more would take minutes */
+#define MATRIX_NODES_MAX 8 /* more nodes would take minutes */
 
 size_t as_rig_part_scopes(const struct as_rig *rig, struct as_scope *scope, size_t max)
 {
@@ -27,7 +27,7 @@ static bool stands_in(const struct assay_topology *t, uint32_t place, uint32_t o
     return place == outer;
 }
 
-/* Takes a usable CPU of each core below the place of node `place`. */
+/* Lists a usable CPU of each core below the place of node `place`. */
 static size_t cores_beside(const struct assay_topology *t, uint32_t place, int *cpu, size_t max)
 {
     uint32_t last = UINT32_MAX;
@@ -53,7 +53,7 @@ static bool is_node(const struct assay_place *place)
     return place->kind == ASSAY_PLACE_NUMA && place->number >= 0 && place->number <= INT16_MAX;
 }
 
-/* The cores of node `from` and the memory of node `to`. */
+/* Makes a scope of the cores of node `from` and the memory of node `to`. */
 static void add_pair(const struct as_scope *from, int from_number, int to_number,
                      struct as_scope *out)
 {
@@ -89,7 +89,7 @@ size_t as_rig_node_scopes(struct as_rig *rig, struct as_scope *scope, size_t max
         *it = (struct as_scope){.cpu = rig->node_core + used, .node = number};
         it->n = assay_topology_cores(t, number, rig->node_core + used, AS_CORES_MOST - used);
         has_cores[n] = it->n > 0;
-        if (it->n == 0) { /* fast memory, or that of an accelerator */
+        if (it->n == 0) { /* fast memory or accelerator memory */
             it->n = cores_beside(t, i, rig->node_core + used, AS_CORES_MOST - used);
             it->is_bound = true;
         }

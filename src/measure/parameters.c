@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The list of parameters, and those that chains of a few instructions show: loads, forwarding, and
- * what breaks chains.
+ * The list of parameters, and parameters from chains of a few instructions: loads, forwarding, and
+ * dependency-breaking idioms.
  */
 #include "measure/parameters.h"
 
@@ -15,7 +15,7 @@
 #include "machine/uarch.h"
 #include "measure/internal.h"
 
-/* `n` of the list: there is none. */
+/* Returns the index of a parameter, or `n` of the list. */
 static size_t place_of(const struct as_parameter_list *list, const char *name)
 {
     size_t i = 0;
@@ -43,8 +43,9 @@ const struct as_parameter *as_parameter_find(const struct as_parameter_list *lis
     return at < list->n ? &list->at[at] : NULL;
 }
 
-/* A measured size is some per cent below the published one: a queue before a scheduler is not seen
- * by all (170 of 210 on Zen 5). With a neighbour it is about half. */
+/* Min share of the known size. A measured size is some per cent below the published one. The reason
+ * is a queue before a scheduler that not all instructions see (170 of 210 on Zen 5). With load on
+ * the other hardware thread it is about half. */
 #define LEAST_OF_KNOWN 0.7
 
 void as_parameters_compare(struct as_parameter_list *list, const struct assay_uarch *known)
@@ -70,8 +71,7 @@ double as_cycles_whole(double cycles, double spread)
     return fabs(cycles - whole) <= apart * whole ? whole : round(cycles * 100) / 100;
 }
 
-/* ---- What becomes of them ---------------------------------------------------------------------
- */
+/* ---- Output -------------------------------------------------------------------------------- */
 
 void as_parameters_append(struct as_str *to, const struct as_parameter_list *list, bool has_base)
 {
@@ -123,7 +123,7 @@ int as_parameters_keep(const struct as_parameter_list *list, struct assay_figure
 /* ---- Chains ---------------------------------------------------------------------------------- */
 
 enum { CHAIN_B = 256 };
-#define RENAMED 2 /* cycles: no load and no forwarding is so fast */
+#define RENAMED 2 /* cycles: no load and no forwarding is as fast */
 
 static size_t assemble_block(const char *const *text, uint8_t *out)
 {
@@ -152,24 +152,25 @@ static int cycles_of_text(struct as_parameter_work *w, const char *const *text,
     return 0;
 }
 
-/* Cycles of a chain over what it holds of the parameter, to half a cycle. What loads to vector
- * registers take is seen only together with the move back: the table's stays. */
+/* Chains and how often each contains the parameter; results are rounded to half a cycle. The
+ * latency of a vector load is seen only together with the move back, so the built-in value
+ * stays. */
 static const struct measured_chain {
     const char *name;
     const char *text[7];
-    double times; /* that the chain has it */
+    double times; /* occurrences of the parameter in the chain */
     bool needs_avx;
 } chains[] = {
     {"load_int", {"mov rax,m64[rax]"}, 1, false},
     {"load_int_indexed", {"mov rax,m64[rax+rcx*1]", "xor ecx,ecx"}, 1, false},
-    /* A store and a load whose addresses are written in different ways forward data; written alike
-     * some cores rename them. */
+    /* A store and a load with differently written addresses forward data. Some cores rename the
+     * pair if the addresses are written alike. */
     {"forward_int", {"lea rsi,m64[rbx]", "mov m64[rbx],rax", "mov rax,m64[rsi]"}, 1, false},
     {"forward_fp",
      {"lea rsi,m64[rbx]", "movaps m128[rbx],xmm0", "movaps xmm0,m128[rsi]"},
      1,
      false},
-    {"forward_mixed", /* to a vector register and, by another place, back */
+    {"forward_mixed", /* to a vector register and back through another address */
      {"lea rsi,m64[rbx]", "lea rdi,m64[rbx+64]", "mov m64[rbx],rax", "vmovq xmm0,m64[rsi]",
       "vmovq m64[rbx+64],xmm0", "mov rax,m64[rdi]"},
      2,
@@ -201,7 +202,7 @@ static int measure_chain(struct as_parameter_work *w, const struct measured_chai
     return 0;
 }
 
-/* Yes where a chain takes less than `most` cycles. */
+/* Sets a parameter to yes if a chain takes less than `most` cycles. */
 static int measure_yes(struct as_parameter_work *w, const char *name, double most,
                        const char *const *text, struct assay_error *err)
 {
@@ -235,6 +236,7 @@ int as_measure_chains(struct as_parameter_work *w, struct assay_error *err)
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
         if (widths.avx || !chains[i].needs_avx)
             AS_TRY(measure_chain(w, &chains[i], err));
-    AS_TRY(measure_yes(w, "rename_memory", 3, alike, err)); /* renamed up to 2, forwarded from 4 */
+    /* Renamed: up to 2 cycles; forwarded: from 4. */
+    AS_TRY(measure_yes(w, "rename_memory", 3, alike, err));
     return measure_yes(w, "sbb_breaks", 2.5, borrow, err);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A level is flat as long as everything fits; where it does not the curve climbs over an octave or
- * two to the next. What is too short to be flat is a climb.
+ * A level is flat while everything fits. Beyond its size the curve climbs to the next level over
+ * one or two octaves. A run that is too short is part of a climb.
  */
 #include "measure/plateau.h"
 
@@ -9,12 +9,13 @@
 
 #include "measure/chain.h"
 
-#define FLAT   1.2 /* most of a run over its least */
-#define OCTAVE 1.9 /* last size over the first: an octave, but for rounding */
+#define FLAT   1.2 /* max over min of a run */
+#define OCTAVE 1.9 /* last over first size: an octave minus rounding */
 #define NEAR   1.7
-#define APART  1.5 /* at least, from one level to the next: less is one level that climbs */
+#define APART  1.5 /* min ratio of two levels: less is one level that climbs */
 
-/* The last point of the run that begins at `from`; one point that sticks out does not end it. */
+/* Returns the last point of the run that begins at `from`. A single outlier does not end the
+ * run. */
 static size_t run_end(const double *y, size_t n, size_t from)
 {
     double least = y[from], most = y[from];
@@ -44,7 +45,7 @@ static struct as_plateau describe_run(const double *x, const double *y, size_t f
         value[n++] = y[i];
     struct as_plateau p = {.first_b = x[from], .last_b = x[end], .level = -1};
     p.value = as_sample_quantile(value, n, 0.5);
-    p.spread = value[n - 1] / value[0] - 1; /* sorted by now */
+    p.spread = value[n - 1] / value[0] - 1; /* the values are sorted */
     return p;
 }
 
@@ -54,8 +55,8 @@ size_t as_plateaus_find(const double *x, const double *y, size_t n,
     size_t found = 0;
 
     for (size_t i = 0; i < n && found < AS_PLATEAUS_MOST;) {
-        /* The run that reaches furthest of those that begin in the first half of this one: a
-         * climb's last point is not the plateau's first. */
+        /* Uses the longest run that begins in the first half of this one: the last point of a climb
+         * is not the first of a plateau. */
         size_t from = i, end = run_end(y, n, i);
         for (size_t k = i + 1; k <= (i + end) / 2; k++) {
             const size_t other = run_end(y, n, k);
@@ -96,8 +97,9 @@ static void name_one(struct as_plateau *p, const uint64_t cache_b[4])
         p->level = 0;
 }
 
-/* Two plateaus between the last caches but one and the size of the last, and none beyond: that size
- * is the whole processor's, the first is our part of it and the last is memory. */
+/* Handles two plateaus between the second last cache and the size of the last, and none beyond.
+ * That size belongs to the whole CPU. The first plateau is the usable part and the last one is
+ * memory. */
 static void name_memory(struct as_plateau *plateau, size_t n, const uint64_t cache_b[4])
 {
     int last = 3;
@@ -120,8 +122,8 @@ static void name_memory(struct as_plateau *plateau, size_t n, const uint64_t cac
         }
 }
 
-/* A plateau between the level before and the size of one that has none is our part of it: others
- * have the rest, or pages that a hypervisor scattered collide before it is full. */
+/* Names a plateau between two levels as the usable part of the larger one. Others use the rest, or
+ * scattered pages of a hypervisor conflict before it is full. */
 static void name_share(struct as_plateau *plateau, size_t n, const uint64_t cache_b[4], int level)
 {
     int before = level - 1;
@@ -154,7 +156,7 @@ void as_plateaus_name(struct as_plateau *plateau, size_t n, const uint64_t cache
             if (plateau[k].level != p->level)
                 continue;
             const double size_b = p->level ? (double)cache_b[p->level] : INFINITY;
-            /* Of two the one whose end is nearer; of two beyond all caches the later. */
+            /* The plateau with the nearer end wins; beyond all caches the later one. */
             const bool takes =
                 p->level == 0 || distance(p->last_b, size_b) <= distance(plateau[k].last_b, size_b);
             if (takes)

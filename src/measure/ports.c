@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sets of ports, the largest first: of all choices for the next one, that which is nearest to what
- * was measured of it together with those that are there. (That two kernels which share ports slow
- * each other down is the idea of Abel and Reineke, uops.info, ASPLOS 2019.)
+ * Places the sets of ports one by one: known ones first, then those with the most measurements.
+ * Each set gets the ports that best match the measured unions with the sets already placed. The
+ * idea that two kernels with shared ports slow each other down is from Abel and Reineke, uops.info,
+ * ASPLOS 2019.
  */
 #include "measure/ports.h"
 
@@ -10,18 +11,18 @@
 #include <string.h>
 
 enum { PORTS_MOST = 20 };
-#define LOST      0.78 /* of what additions could do beside products (Granite Rapids: 0.81) */
+#define LOST      0.78 /* share that additions reach beside products (Granite Rapids: 0.81) */
 #define SEEN_MOST 0.95
-#define APART     0.75  /* more, and it is another set */
-#define NEW_PORT  0.001 /* of two that are equally near the one with fewer ports of its own */
+#define APART     0.75  /* a larger distance means another set */
+#define NEW_PORT  0.001 /* prefers the choice with fewer new ports */
 
 static double together_of(const struct as_port_sets *sets, unsigned a, unsigned b)
 {
     return a < b ? sets->together[a][b] : sets->together[b][a];
 }
 
-/* How far two sets are from what was measured of them together. Both have no fewer than the larger
- * one: what is a little below that was lost. */
+/* Returns how far two sets are from their measured union. The union has at least the size of the
+ * larger set: a measured value slightly below was lost. */
 static double pair_distance(const struct as_port_sets *sets, unsigned a, uint64_t of_a, unsigned b,
                             uint64_t of_b)
 {
@@ -44,14 +45,14 @@ static double distance_of(const struct as_port_sets *sets, const uint64_t *out, 
         if (placed >> i & 1) {
             const double apart = pair_distance(sets, one, ports, i, out[i]);
             sum += apart * apart;
-            /* As many as can be seen: more likely all of both. */
+            /* At the max of the observation: both sets are probably disjoint. */
             if (together_of(sets, one, i) >= SEEN_MOST * sets->most)
                 sum += 2 * NEW_PORT * __builtin_popcountll(ports & out[i]);
         }
     return sum;
 }
 
-/* The next number with as many bits. */
+/* Returns the next larger number with the same count of bits. */
 static uint64_t next_choice(uint64_t choice)
 {
     const uint64_t lowest = choice & -choice, carried = choice + lowest;
@@ -93,8 +94,8 @@ static unsigned pairs_of(const struct as_port_sets *sets, unsigned one)
     return n;
 }
 
-/* Those that are known first, then those of which most was measured, of these the largest: who is
- * placed early is not moved any more. */
+/* Returns the next set to place: first known ones, then those with the most measurements, of these
+ * the largest. A placed set is not moved again. */
 static unsigned next_to_place(const struct as_port_sets *sets, uint32_t placed)
 {
     unsigned best = sets->n, most = 0;

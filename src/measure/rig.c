@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trials of a kernel. Each is long against the clock's steps and the waking of threads; around each
- * the chain gives the frequency and the canary says whether the core was ours alone.
+ * Trials of a kernel. Each is long in comparison to the clock resolution and to the wakeup of
+ * threads. The chain gives the frequency around each trial. The canary detects external load on the
+ * core.
  */
 #include "measure/rig.h"
 
@@ -19,19 +20,19 @@
 #include "measure/plateau.h"
 
 #define TRIALS_MOST 256
-/* One thread needs no common beginning: more and shorter trials fit between what disturbs. */
+/* One thread needs no common start, so more and shorter trials fit between disturbances. */
 #define SHORTER 4
-/* Where one pass over an area takes a tenth of a second, as many trials as elsewhere would take
- * minutes in all: so many are enough, and so long. */
+/* A pass over a large area takes a tenth of a second. The usual number of trials would take
+ * minutes. Above this size fewer and shorter trials are enough. */
 #define MEMORY_ENOUGH_B ((uint64_t)512 << 20)
-/* Canaries of a look: where threads have just changed, the first two or three are slow by a tenth
- * on some virtual machines. A neighbour who computes leaves none as fast as when it is calm. */
+/* Canaries per check. After a thread switch the first two or three are slower by a tenth on some
+ * virtual machines. External load leaves none as fast as a calm one. */
 enum { LOOK = 6 };
 enum { TRIALS_OF_LONG = 8, LONG_MS = 600 };
 
 /* ---- The rig --------------------------------------------------------------------------------- */
 
-/* A line "NAME N kB" of /proc/meminfo; 0 when it is not there. */
+/* Returns the value of a line "NAME N kB" of /proc/meminfo in bytes, or 0. */
 static uint64_t meminfo_b(const char *name)
 {
     char line[128];
@@ -46,14 +47,14 @@ static uint64_t meminfo_b(const char *name)
     return found;
 }
 
-/* A quarter of what is free, by the machine and by the limit of the control group. */
+/* Returns a quarter of the free memory of the machine and of the control group. */
 static uint64_t memory_to_use(const struct assay_host *host)
 {
     uint64_t free_b = meminfo_b("MemAvailable:");
 
     for (size_t i = 0; i < host->fact_n; i++)
         if (strcmp(host->fact[i].name, "cgroup_memory_max") == 0) {
-            const uint64_t limit_b = strtoull(host->fact[i].value, NULL, 10); /* "max": 0 */
+            const uint64_t limit_b = strtoull(host->fact[i].value, NULL, 10); /* "max" gives 0 */
             free_b = limit_b && limit_b < free_b ? limit_b : free_b;
         }
     return free_b / 4;
@@ -120,10 +121,10 @@ void as_rig_release(struct as_rig *rig)
 
 /* ---- Trials ---------------------------------------------------------------------------------- */
 
-/* Passes that take about as long as a trial, found by doubling. */
+/* Finds the number of passes that takes about as long as a trial, by doubling. */
 static size_t passes_for(struct as_rig *rig, struct as_crew *crew, as_kernel_fn *kernel)
 {
-    /* Short, so that most are undisturbed; of several threads the beginnings differ. */
+    /* Trials are short so that most are undisturbed. Several threads start at different times. */
     const int64_t wanted_ns =
         (int64_t)rig->trial_ms * (as_crew_size(crew) > 1 ? 2000000 : 1000000 / SHORTER);
     size_t passes = 1;
@@ -131,7 +132,7 @@ static size_t passes_for(struct as_rig *rig, struct as_crew *crew, as_kernel_fn 
     for (;;) {
         as_crew_passes(crew, passes);
         int64_t ns = INT64_MAX;
-        for (unsigned i = 0; i < 3; i++) { /* one that was interrupted would look long enough */
+        for (unsigned i = 0; i < 3; i++) { /* an interrupted run would look long enough */
             const int64_t once_ns = as_crew_run(crew, kernel);
             ns = once_ns < ns ? once_ns : ns;
             if (ns > 4 * wanted_ns)
@@ -203,7 +204,7 @@ static bool is_better(const struct assay_figure *a, const struct assay_figure *b
     return strcmp(a->unit, "ns") == 0 ? a->value < b->value : a->value > b->value;
 }
 
-/* The rounds of a figure; NULL: there is no room for more. */
+/* Returns the rounds of a figure, or NULL if the list is full. */
 static struct as_rounds *rounds_of(struct as_rig *rig, const char *name)
 {
     for (size_t i = 0; i < rig->rounds_n; i++)
@@ -245,7 +246,7 @@ int as_rig_keep(struct as_rig *rig, const char *name, double value, const char *
                                   .when_s = (int64_t)time(NULL)};
 
     if (!isfinite(value) || value <= 0)
-        return 0; /* no trial came to its end */
+        return 0; /* no trial was completed */
     struct as_rounds *rounds = rounds_of(rig, name);
     if (rounds)
         add_round(rounds, &figure);
@@ -262,9 +263,9 @@ const char *as_level_name(unsigned level)
     return name[level];
 }
 
-/* Eight times our part of the last cache where the latency shows one and memory behind it. Else
- * four times the last caches of the scope together, or, where that is much or there is little time,
- * twice; not less than 64 MiB in all. */
+/* Returns the bytes per thread of an area in memory. The total is four times the last caches of the
+ * scope. It is twice these caches if they are large or time is short. Eight times the usable part
+ * of the last cache is enough if the latency shows it and memory. The total is at least 64 MiB. */
 static size_t memory_for(const struct as_rig *rig, const struct as_scope *scope)
 {
     unsigned last = 1;
@@ -310,7 +311,8 @@ void as_rig_see_share(struct as_rig *rig)
     }
 }
 
-/* A hypervisor grants a part of the cache that it reports, or others fill the rest. */
+/* Returns the usable size: a hypervisor grants a part of the reported cache, or others fill the
+ * rest. */
 static uint64_t part_of_level(const struct as_rig *rig, unsigned level)
 {
     const uint64_t seen_b = rig->seen_b[level];
@@ -328,10 +330,10 @@ size_t as_level_b(const struct as_rig *rig, unsigned level, const struct as_scop
         below_b = rig->cache_b[l] ? rig->cache_b[l] : below_b;
     const unsigned with = scope->n < rig->sharers[level] ? (unsigned)scope->n : rig->sharers[level];
     uint64_t part_b = size_b / 2 / with;
-    /* Half of a small share of it may be too little for all cores. */
+    /* Half of a small share may be too little for all cores. */
     if (part_b < 2 * below_b)
         part_b = size_b / 4 * 3 / with;
-    /* Of a large cache that others may use too no more than is needed to miss the one below. */
+    /* Uses only enough of a large shared cache to miss the cache below. */
     if (below_b && part_b > 6 * below_b)
         part_b = 6 * below_b;
     return part_b >= 2 * below_b ? part_b : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which saturating kernels share ports: two of them, one spread over the other, take as long as
- * both sets of ports together allow. The names of ports are those of the program's table of this
- * core, where it is not at odds with what was measured.
+ * Finds the saturating kernels that share ports: two mixed kernels take as long as the union of
+ * their ports permits. Port names are those of the built-in table of this core, unless it
+ * contradicts the measurements.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,18 +14,19 @@
 #include "measure/ports.h"
 #include "measure/table.h"
 
-enum { PAIR_CYCLES = 10, PAIR_ROUNDS = 4 }; /* of each kernel alone; of a pair, the best counts */
-#define APART      0.5 /* of a port, by which both together are less than they have */
-#define WIDTH_LOST 0.4 /* slots a cycle that a kernel of two kinds does not reach */
-#define CLOSED     1.1 /* longer than both kernels one after the other: some pipes are closed */
+/* Cycles of each kernel alone; repetitions of a pair, the best counts. */
+enum { PAIR_CYCLES = 10, PAIR_ROUNDS = 4 };
+#define APART      0.5 /* max shortfall of a union in ports */
+#define WIDTH_LOST 0.4 /* slots per cycle that a kernel of two kinds does not reach */
+#define CLOSED     1.1 /* longer than both kernels in sequence: some pipes are closed */
 
-/* Kernels that compute, one for each. Loads and stores have ports of their own on all cores. */
+/* One kernel per kind of computation. Loads and stores have their own ports on all cores. */
 static const enum as_saturated computing[] = {
     AS_PROBE_ALU,  AS_PROBE_SHIFT, AS_PROBE_MUL,   AS_PROBE_OUT,   AS_PROBE_FMUL,  AS_PROBE_FADD,
     AS_PROBE_FANY, AS_PROBE_PERM,  AS_PROBE_FMULZ, AS_PROBE_FADDZ, AS_PROBE_FANYZ, AS_PROBE_PERMZ};
 #define COMPUTING (sizeof computing / sizeof *computing)
 
-/* Cycles of so many cycles' instructions of both, at best; 0: not measured. */
+/* Measures the best cycles of PAIR_CYCLES cycles of both kernels; 0: not measured. */
 static int pair_cycles(struct as_table_work *w, enum as_saturated a, enum as_saturated b,
                        double *cycles, struct assay_error *err)
 {
@@ -44,7 +45,7 @@ static int pair_cycles(struct as_table_work *w, enum as_saturated a, enum as_sat
     return 0;
 }
 
-/* Ports of both; 0: not measured. */
+/* Measures the number of ports of both; 0: not measured. */
 static int ports_together(struct as_table_work *w, enum as_saturated a, enum as_saturated b,
                           double *ports, struct assay_error *err)
 {
@@ -59,10 +60,9 @@ static int ports_together(struct as_table_work *w, enum as_saturated a, enum as_
     return 0;
 }
 
-/* ---- What the program knows --------------------------------------------------------------------
- */
+/* ---- The built-in table --------------------------------------------------------------------- */
 
-/* Ports of a kernel's instruction, where the table has it with one use of as many. */
+/* Returns the ports of the instruction of a kernel, if the table has one use of this many ports. */
 static uint64_t known_ports(const struct assay_uarch *base, enum as_saturated probe, unsigned ports)
 {
     uint8_t bytes[AS_MIXTURE_MOST_B];
@@ -110,8 +110,8 @@ static bool find_sets(struct as_table_work *w, struct as_port_sets *sets,
 /* ---- Measuring ---------------------------------------------------------------------------------
  */
 
-/* Pipes of 64 bytes are some of those of shorter registers; what of these is left open beside them
- * the pair would not show. */
+/* Pipes of 64 bytes are some of those of shorter registers. A pair would not show which shorter
+ * ones stay open beside them. */
 static int measure_pairs(struct as_table_work *w, struct as_port_sets *sets,
                          const enum as_saturated *probe, struct assay_error *err)
 {
@@ -143,7 +143,7 @@ int as_measure_sharing(struct as_table_work *w, const struct assay_uarch *base,
         as_probe_ports(rates, AS_PROBE_ALU) + as_probe_ports(rates, AS_PROBE_FANY);
     rates->alu_has_vectors = together > 0 && together < fmin(apart, width) - APART;
     if (!rates->alu_has_vectors)
-        return 0; /* groups with ports of their own are all there is to say */
+        return 0; /* the groups have separate ports */
     for (size_t i = 0; i < COMPUTING; i++) {
         if (!as_probe_ports(rates, computing[i]) ||
             (as_probe_is_wide(computing[i]) && !rates->wide_are_own))

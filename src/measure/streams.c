@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Figures of bandwidth: streams over arrays, strides, gathers. Bytes are those that a program sees:
- * what a store reads of its line before it writes, or a prefetcher too much, is not counted.
+ * Bandwidth figures: streams over arrays, strides, gathers. Bytes are those that a program
+ * requests. Reads of a line before a store, and extra prefetches, are not counted.
  */
 #include "measure/rig.h"
 
@@ -13,13 +13,13 @@
 
 enum { TRIALS_LEAST = 8 }; /* of one size */
 
-/* Arrays that a stream touches: those of read and write are one, of triad three. */
+/* Returns the arrays of a stream: one for read and write, two for copy, three for triad. */
 static size_t arrays_of(enum as_stream stream)
 {
     return as_stream_moved(stream);
 }
 
-/* Bytes a second with arrays of `all_b` bytes together; 0: stopped. */
+/* Measures the bytes per second of arrays of `all_b` bytes in total; 0: stopped. */
 static int stream_once(struct as_rig *rig, const struct as_job *job, struct as_kernel *kernel,
                        size_t all_b, double *bandwidth, struct as_trials *trials,
                        struct assay_error *err)
@@ -94,7 +94,7 @@ int as_job_stride(struct as_rig *rig, const struct as_job *job, struct assay_err
     return rc;
 }
 
-/* Any order will do that no prefetcher follows (xorshift, Marsaglia 2003). */
+/* Random order that no prefetcher follows (xorshift, Marsaglia 2003). */
 static uint64_t next_random(uint64_t *state)
 {
     *state ^= *state << 13;
@@ -103,8 +103,8 @@ static uint64_t next_random(uint64_t *state)
     return *state;
 }
 
-/* Lines that they touch are more than a last cache of 64 MiB holds: of fewer the next pass would
- * find some there. */
+/* The touched lines exceed a last cache of 64 MiB. Otherwise the next pass would hit some of
+ * them. */
 #define INDICES_MOST ((size_t)1 << 21)
 
 int as_job_gather(struct as_rig *rig, const struct as_job *job, struct assay_error *err)
@@ -139,7 +139,7 @@ int as_job_gather(struct as_rig *rig, const struct as_job *job, struct assay_err
     return rc;
 }
 
-#define CLOCK_SLACK 1.12 /* the chain in a kernel is longer than what stands beside it */
+#define CLOCK_SLACK 1.12 /* the chain in a kernel is longer than the instructions beside it */
 enum { PEAK_ROUNDS = 2 };
 
 static int run_kernel(struct as_rig *rig, const struct as_job *job, struct as_crew *crew,
@@ -155,14 +155,14 @@ static int run_kernel(struct as_rig *rig, const struct as_job *job, struct as_cr
     return 0;
 }
 
-/* The frequency behind a kernel is not the kernel's: in the microseconds until the other thread
- * looks the core has left what heavy operations made of it. A chain of known length goes along. */
+/* Stores the frequency of a kernel. The core leaves the state of heavy operations microseconds
+ * after the kernel, before the other thread can read it. So a chain of known length runs along. */
 static int store_kernel_frequency(struct as_rig *rig, const struct as_job *job,
                                   struct as_crew *crew, const struct as_crew_part *first,
                                   const struct as_trials *plain, struct assay_error *err)
 {
     const double cycles = plain->best_s * plain->core_per_tick * rig->tsc_hz;
-    /* In seconds there is time for the peak alone. */
+    /* A quick run has time for the peak only. */
     const unsigned beside = as_arithmetic_is_general(&job->arithmetic) || rig->is_quick
                                 ? 0
                                 : (unsigned)(CLOCK_SLACK * cycles / rig->gate.chain_cycles) + 1;
@@ -185,7 +185,7 @@ static int store_kernel_frequency(struct as_rig *rig, const struct as_job *job,
     return as_rig_keep(rig, name, hz, "Hz", &trials, err);
 }
 
-/* In turns, as both go with the frequency of the moment. */
+/* Runs both in turns, because both depend on the current frequency. */
 static int peak_rounds(struct as_rig *rig, const struct as_job *job, struct as_crew *crew,
                        const struct as_crew_part *first, struct assay_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What measuring a table of a core works on, for the files that measure its forms.
+ * State of a core table measurement, for the files that measure its forms.
  */
 #ifndef AS_MEASURE_TABLE_H
 #define AS_MEASURE_TABLE_H
@@ -22,39 +22,42 @@ struct as_table_work {
     const struct assay_instruction_options *options;
     FILE *lines;
     struct as_parameter_list parameters;
-    double slot_cycles; /* of one slot: 1 / width */
-    double half_trip;   /* general register to vector register or back: half of both; 0 unknown */
-    double known_width; /* slots a cycle by the program's table of this core; 0: it has none */
-    double load_fp;     /* of a load to a vector register, by the program's table of this core */
-    double multiply;    /* of a multiplication of vectors in a chain; 0: not known */
-    double late;        /* more that results of additions take to a multiplication; 0: none */
-    /* A core that tests make up, in the meter's place; NULL: blocks are measured. */
+    double slot_cycles; /* cycles of one slot: 1 / width */
+    /* Half of the latency from a general register to a vector register and back; 0: unknown. */
+    double half_trip;
+    double known_width; /* slots per cycle in the built-in table of this core; 0: none */
+    double load_fp;     /* latency of a vector load in the built-in table */
+    double multiply;    /* latency of a vector multiplication in a chain; 0: unknown */
+    /* Extra latency from an addition to a multiplication; 0: none. */
+    double late;
+    /* Simulated core of a test instead of the meter; NULL: blocks are measured. */
     void (*made_up)(const uint8_t *bytes, size_t n, struct assay_cycles *out);
-    bool is_doubted; /* the width was not seen: every line is of little trust */
-    bool puts_off;   /* what others disturb is left for a second pass */
+    bool is_doubted; /* the width was not measured, so every line is noisy */
+    bool puts_off;   /* forms with external load are left for a second pass */
     size_t measured_n, refused_n, noisy_n;
-    struct assay_meter_options meter_options; /* that `meter` was made with, and others may be */
-    double waited_most_s;   /* at the gate, in all; then nobody is patient any more */
-    double waited_s;        /* by workers, in the mean */
-    _Atomic uint64_t *done; /* counts forms that have their line; NULL: nobody asks */
+    struct assay_meter_options meter_options; /* options of `meter`, for further meters */
+    /* Max total time lost at the gate; beyond it, blocks wait only a short time. */
+    double waited_most_s;
+    double waited_s;        /* mean time lost by workers */
+    _Atomic uint64_t *done; /* counts finished forms; NULL: not counted */
 };
 
-/* Leaves out forms that are not asked for, or cannot be measured. */
+/* Removes forms that are not requested or cannot be measured. */
 void as_table_want(struct as_table_work *w);
-/* Lines of all forms that are wanted: those that others disturbed last, and once more. Ends early
- * where the options say so. */
+/* Measures the lines of all wanted forms. Forms with external load are measured last, once more.
+ * Ends early if the options request it. */
 int as_table_forms(struct as_table_work *w, struct assay_error *err);
-/* Seconds that were lost at the gate, here and by workers. */
+/* Returns the seconds lost at the gate, here and by workers. */
 double as_table_waited_s(const struct as_table_work *w);
 
 /* ---- What all lines rest on (core_probes.c) ----------------------------------------------------
  */
 
-/* Rates of all kernels, the width, ports that kernels share, parameters: into `w`. What is to be
- * doubted or refused for others that use the core, into `result`. */
+/* Measures the rates of all kernels, the width, shared ports and parameters into `w`. Doubts and
+ * refusals because of external load go to `result`. */
 int as_table_core(struct as_table_work *w, struct assay_instruction_result *result,
                   struct assay_error *err);
-/* Name of the program's table of this core; NULL: it has none. */
+/* Returns the name of the built-in table of this core, or NULL. */
 const char *as_table_base(const struct assay_host *host);
 
 static inline bool as_table_is_to_stop(const struct as_table_work *w)
@@ -62,41 +65,43 @@ static inline bool as_table_is_to_stop(const struct as_table_work *w)
     return w->options->stop && *w->options->stop;
 }
 
-/* Cycles of a block, 0 where there are none; what came of it in `out`. */
+/* Measures a block into `out`. Its cycles are 0 if there is no result. */
 int as_table_cycles(struct as_table_work *w, const uint8_t *bytes, size_t n,
                     struct assay_cycles *out, struct assay_error *err);
 
-/* Measures again what is `out`, until the two lowest agree to a part in hundred, at most four
+/* Repeats the measurement in `out` until a repetition agrees with the lowest to 1 %, at most three
  * times. */
 int as_table_settle(struct as_table_work *w, const uint8_t *bytes, size_t n,
                     struct assay_cycles *out, struct assay_error *err);
-/* As as_table_cycles, of a chain: its cycles are whole, or measured again. */
+/* As as_table_cycles for a chain: its cycles are whole, or it is measured again. */
 int as_table_chain(struct as_table_work *w, const uint8_t *bytes, size_t n,
                    struct assay_cycles *out, struct assay_error *err);
 
-/* Which kernels share ports, into the rates; theirs are measured by then. `base` may be NULL. */
+/* Finds the kernels that share ports and stores them in the rates. The kernels must be measured.
+ * `base` may be NULL. */
 int as_measure_sharing(struct as_table_work *w, const struct assay_uarch *base,
                        struct assay_error *err);
 
 /* ---- Inside kernels (form_mixtures.c) ----------------------------------------------------------
  */
 
-/* Cycles of kernels with instances in them; `each` of `t` is measured by then. */
+/* Measures kernels with instances of a form. `each` of `t` must be measured. */
 int as_form_mixtures(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
                      struct assay_error *err);
 
 /* ---- Chains through a form (form_chains.c) ----------------------------------------------------
  */
 
-/* What results of additions of vectors take more to a multiplication than to an addition. */
+/* Measures the extra latency of results of vector additions to a multiplication. */
 int as_measure_bypass(struct as_table_work *w, struct assay_error *err);
-/* Latencies of `t`: through each operand, flags, registers that are implied, behind a load. */
+/* Measures the latencies of `t`: through each operand, flags and implied registers, and behind a
+ * load. */
 int as_form_latencies(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
                       struct assay_error *err);
-/* What divisions take by their values; latencies and what one takes alone are measured by then. */
+/* Measures divisions with different values. Latencies and `each` must be measured. */
 int as_form_divisions(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
                       struct assay_error *err);
-/* Whether its results are late for a multiplication; its uses are measured by then. */
+/* Finds out whether results come late to a multiplication. The uses must be measured. */
 int as_form_lateness(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
                      struct assay_error *err);
 

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From cycles to a line: a kernel that saturates a resource and slows down by d cycles when n
- * instances stand in it tells that one takes d / n cycles of that resource's ports.
+ * From cycles to a line: a kernel saturates a resource, and `n` instances slow it down by d cycles.
+ * Then one instance takes d / n cycles of the ports of this resource.
  */
 #include "measure/timing.h"
 
 #include <math.h>
 
-/* Of port-cycles: what is below comes of kernels that differ in a few lines of code, and of pipes
- * that are not evenly filled beside others (0.25 and 0.4 of PERM for any vector on Zen 5). */
+/* Min port-cycles of a use. Smaller values come from different code lines and unevenly filled pipes
+ * (0.25 and 0.4 of PERM for any vector on Zen 5). */
 #define LEAST_USE 0.7
-/* The best of many rounds of a kernel is better than it can be, by a part in hundred; this near to
- * whole ports the rate is theirs. */
+/* The best of many rounds of a kernel can be 1 % too good. A rate this near to whole ports is
+ * rounded. */
 #define WHOLE_PORTS 0.03
-/* Of a whole number of slots: calm, 0.955 of six on Emerald Rapids, by nops that fill lines of
- * decoded instructions; five and a third are six beside somebody else. */
+/* Bounds of the width relative to a whole number. Calm: 0.955 of six on Emerald Rapids, by nops
+ * that fill op cache lines. Five and a third means six with external load. */
 #define WIDTH_LEAST  0.94
 #define WIDTH_MOST   1.025
 #define RENAMED_MOST 0.4
-/* Nops over zero idioms a cycle: 2 on Zen 4, where a nop goes with the instruction before it, 1 on
- * Zen 5 and Golden Cove; 4 to 3 on Nehalem, whose idioms take a port. */
+/* Ratio of nops to zero idioms per cycle. It is 2 on Zen 4, where a nop shares the slot of another
+ * instruction. It is 1 on Zen 5 and Golden Cove. It is 4 to 3 on Nehalem, where idioms use a
+ * port. */
 #define NOPS_FUSE      1.5
-#define LONG_MICROCODE 12 /* slots */
+#define LONG_MICROCODE 12 /* in slots */
 
 static const struct {
     const char *group;
@@ -69,7 +70,7 @@ void as_probe_slots_note(struct as_probe_rates *rates, bool is_idiom, double cyc
     rates->cycles[AS_PROBE_SLOTS] = rates->nops_fuse ? rates->idle_cycles : rates->nop_cycles;
 }
 
-/* The group of all kinds of stores has the ports of those of general registers. */
+/* All stores have the ports of stores of general registers. */
 enum as_saturated as_probe_home(const struct as_probe_rates *rates, enum as_saturated probe)
 {
     static const enum as_saturated shorter[AS_PROBES] = {[AS_PROBE_FMULZ] = AS_PROBE_FMUL,
@@ -86,7 +87,7 @@ enum as_saturated as_probe_home(const struct as_probe_rates *rates, enum as_satu
     return as_probe_is_wide(probe) && !is_own ? shorter[probe] : probe;
 }
 
-/* Whole and half numbers where they are meant: what is left is noise of some per cent. */
+/* Rounds to whole and half numbers within the noise of some per cent. */
 static double tidy_number(double value)
 {
     const double half = round(value * 2) / 2;
@@ -107,7 +108,7 @@ bool as_probe_width_is_seen(const struct as_probe_rates *rates, double least)
     return width && rate >= WIDTH_LEAST * width && rate <= WIDTH_MOST * width && width >= least;
 }
 
-/* Cycles of a kernel alone. */
+/* Returns the cycles of a kernel alone. */
 static double kernel_cycles(const struct as_probe_rates *rates, enum as_saturated probe)
 {
     const unsigned ports = as_probe_ports(rates, probe);
@@ -116,8 +117,8 @@ static double kernel_cycles(const struct as_probe_rates *rates, enum as_saturate
     return fabs(rates->cycles[probe] - whole) <= WHOLE_PORTS * whole ? whole : rates->cycles[probe];
 }
 
-/* Whole port-cycles where they are meant, else halves. Chance, by which ports are taken, adds more
- * than it takes away; loads have no halves. */
+/* Rounds to whole port-cycles, else to halves. The random choice of ports adds more often than it
+ * subtracts. Loads have no halves. */
 static double tidy_use(double value, enum as_saturated probe)
 {
     const double whole = floor(value), rest = value - whole;
@@ -129,7 +130,7 @@ static double tidy_use(double value, enum as_saturated probe)
     return rest < 0.4 && whole > 0 ? whole : rest <= 0.62 ? whole + 0.5 : whole + 1;
 }
 
-/* The rate of the nops, not rounded to a whole number: kernels reach it to one part in hundred. */
+/* Returns the cycles of one slot from the whole width: kernels reach it to 1 %. */
 static double slot_cycles(const struct as_probe_rates *rates)
 {
     const unsigned width = as_probe_ports(rates, AS_PROBE_SLOTS);
@@ -144,15 +145,15 @@ double as_timing_slots(const struct as_timing *t, const struct as_probe_rates *r
         return 1;
     const double slots = t->mixed[AS_PROBE_SLOTS] / t->mixed_n[AS_PROBE_SLOTS] / slot;
     const double own = fmax(slots - t->breaker_n, 0);
-    /* Slots are whole, but for one that two instructions share. What is left over is lines of the
-     * cache of decoded instructions that were not full: two runs agree on it to a fifth. Long
-     * microcode is a number of lines, more or less full: it stays as it is seen. */
+    /* Slots are whole, except one that two instructions share. The rest comes from partly filled op
+     * cache lines: two runs agree on it to a fifth. Long microcode has partly filled lines and is
+     * not rounded. */
     if (own > LONG_MICROCODE)
         return round(own * 10) / 10;
     return own < 0.75 ? round(own * 2) / 2 : floor(own + 0.25);
 }
 
-/* Port-cycles of a group; 0 too where the width of the core alone explains the mixture. */
+/* Returns the port-cycles of a group; 0 if the width of the core alone explains the mixture. */
 static double use_of(const struct as_timing *t, const struct as_probe_rates *rates,
                      enum as_saturated probe, double slots)
 {
@@ -166,12 +167,11 @@ static double use_of(const struct as_timing *t, const struct as_probe_rates *rat
     if (t->mixed[probe] <= by_width * 1.02 || t->mixed[probe] <= kernel * 1.01)
         return 0;
     double use = (t->mixed[probe] - kernel) / n * ports;
-    /* Loads beside others may clash (of 64 bytes on Zen 5), or wait for a store that is renamed: no
-     * port of one has more to do than the time that it takes. Then an address is all that is known.
-     */
+    /* Loads beside others may conflict (64 bytes on Zen 5) or wait for a renamed store. No port can
+     * be busy longer than the instance takes. So only one address is certain. */
     if (probe == AS_PROBE_AGU && use > 1.1 * t->each * ports)
         use = 1;
-    /* Stores to one line go together on some cores, and those of a kernel are parted by others. */
+    /* Some cores merge stores to one line, and stores of a kernel are separated by others. */
     const bool stores = probe == AS_PROBE_STD || probe == AS_PROBE_STV || probe == AS_PROBE_STVZ;
     if (stores && use > 1.1 * t->each * ports)
         use = fmax(1, t->each * ports);
@@ -193,7 +193,7 @@ static double use_in_group(const struct as_timing *t, const struct as_probe_rate
 bool as_timing_adds(const struct as_timing *t, const struct as_probe_rates *rates)
 {
     const double slots = as_timing_slots(t, rates);
-    /* Pipes of their own of 64 bytes are the same for all operations. */
+    /* Separate pipes of 64 bytes are the same for all operations. */
     return use_of(t, rates, AS_PROBE_FADD, slots) > 0 ||
            (!rates->wide_are_own && use_of(t, rates, AS_PROBE_FADDZ, slots) > 0);
 }
@@ -212,8 +212,8 @@ static double longest_latency(const struct as_timing *t)
     return t->implied_latency > 0 ? fmax(longest, t->implied_latency) : longest;
 }
 
-/* Cycles between instances that chains alone explain: through the register written, or through
- * flags and implied registers, by which every instance waits for the one before. */
+/* Returns the cycles between instances that chains explain: through the written register, or
+ * through flags and implied registers. */
 static double chain_bound(const struct assay_form *form, const struct as_timing *t)
 {
     const double longest = longest_latency(t);
@@ -225,7 +225,7 @@ static double chain_bound(const struct assay_form *form, const struct as_timing 
                         (form->operand[i].access & (ASSAY_ACCESS_READ | ASSAY_ACCESS_MERGE));
     if (form->flags_read & form->flags_written)
         return fmax(longest, 1);
-    /* Where no chain was measured (a register that is fixed): a cycle at least. */
+    /* Without a measured chain (a fixed register) it is at least one cycle. */
     return reads_target && t->copies ? (longest < 0 ? 1 : longest) / t->copies : 0;
 }
 
@@ -236,9 +236,9 @@ const char *as_divider_of(const struct assay_form *form)
     return form->vector_b ? "FDIV" : "IDIV";
 }
 
-/* Kernels with MMX in them do not come out of the op cache of some cores (Zen 5), and would show
- * the decoders: what one takes among its like is a use of any pipe, beside the load or the store.
- */
+/* Kernels with MMX do not come from the op cache of some cores (Zen 5) and would measure the
+ * decoders. So the cycles among independent instances become a use of any pipe, beside the load or
+ * store. */
 static void append_mmx_uses(struct as_str *to, const struct assay_form *form,
                             const struct as_timing *t, const struct as_probe_rates *rates)
 {
@@ -258,7 +258,8 @@ static void append_mmx_uses(struct as_str *to, const struct assay_form *form,
     append_number(to, reads || writes ? 1 : fmax(1, tidy_number(t->each * pipes)));
 }
 
-/* Vectors are loaded through some of the ports for all loads: `use` of those is no other use. */
+/* Returns true if `use` is that of vector loads. Their ports are some of those of all loads, so it
+ * is no other use. */
 static bool are_vector_loads(const struct as_timing *t, const struct as_probe_rates *rates,
                              double use, double slots)
 {
@@ -273,8 +274,8 @@ static bool are_vector_loads(const struct as_timing *t, const struct as_probe_ra
     return false;
 }
 
-/* Beside the stores of a kernel what reads memory waits for them: what it writes is a store all the
- * same. */
+/* Returns true if no kernel shows the store of a form that also reads memory. Such a form waits for
+ * the stores of the kernel. */
 static bool stores_unseen(const struct assay_form *form, const struct as_timing *t)
 {
     for (unsigned i = 0; i < form->operands; i++)
@@ -285,7 +286,7 @@ static bool stores_unseen(const struct assay_form *form, const struct as_timing 
     return false;
 }
 
-/* Uses by kernel; gives the cycles that they take. */
+/* Computes the uses by kernel. Returns the cycles that they take. */
 static double find_uses(const struct as_timing *t, const struct as_probe_rates *rates, double slots,
                         double use[AS_PROBES])
 {
@@ -302,8 +303,8 @@ static double find_uses(const struct as_timing *t, const struct as_probe_rates *
     return cycles;
 }
 
-/* Where ports are known, a kernel also shows what goes to a part of them: that is the smaller
- * group's. */
+/* A kernel also shows uses of a part of its ports. They belong to the smaller group if ports are
+ * known. */
 static void leave_to_smaller(const struct as_probe_rates *rates, double use[AS_PROBES])
 {
     for (int ports = 1; ports < AS_PORTS_MOST; ports++)
@@ -321,8 +322,7 @@ static void leave_to_smaller(const struct as_probe_rates *rates, double use[AS_P
         }
 }
 
-/* What an instance takes beyond the cycles that ports, slots and chains explain is a unit of its
- * own. */
+/* Appends the uses. Cycles beyond ports, slots and chains are a use of a separate unit. */
 static void append_uses(struct as_str *to, const struct assay_form *form, const struct as_timing *t,
                         const struct as_probe_rates *rates, double slots)
 {
@@ -348,7 +348,7 @@ static void append_uses(struct as_str *to, const struct assay_form *form, const 
         bound = fmax(bound, 1. / group_ports(rates, AS_PROBE_STD));
         any = true;
     }
-    /* Instances that write what they read wait for the one before that wrote the same. */
+    /* Instances that read their target depend on the instance before with the same target. */
     bound = fmax(bound, chain_bound(form, t));
     if (t->each > 1.15 * bound && t->each > bound + 0.25) {
         as_str_appendf(to, "%s%s:", any ? " " : "", as_divider_of(form));
@@ -372,8 +372,8 @@ static int written_operand(const struct assay_form *form)
     return -1;
 }
 
-/* What a load brings is there when it is loaded: the latency of loads comes first. Constants wait
- * for nothing, but take their cycle. */
+/* Returns true for moves from memory or constants. Loaded data are available at the load latency,
+ * which comes before. Constants wait for nothing, but take their cycle. */
 static bool only_moves(const struct assay_form *form)
 {
     bool reads_memory = form->memories > 0, reads_register = false;
@@ -394,7 +394,7 @@ static bool only_moves(const struct assay_form *form)
     }
 }
 
-/* The latency and its exceptions; true where it was not measured but taken. */
+/* Appends the latency and its exceptions. Returns true if it was assumed, not measured. */
 static bool append_latency(struct as_str *to, const struct assay_form *form,
                            const struct as_timing *t, bool is_free)
 {
@@ -415,7 +415,7 @@ static bool append_latency(struct as_str *to, const struct assay_form *form,
         as_str_appendz(to, has_result ? "1" : "-");
         return has_result;
     }
-    /* What the renamer does by itself takes no cycle of a chain, only its share of the width. */
+    /* An operation of the renamer takes no cycle of a chain, only its slot. */
     append_number(to, longest < RENAMED_MOST ? 0 : tidy_number(longest));
     if (t->hard_latency > longest) {
         as_str_appendz(to, "-");
@@ -433,13 +433,13 @@ static bool append_latency(struct as_str *to, const struct assay_form *form,
     return false;
 }
 
-/* Ports and slots that an instance alone had no time for: somebody else ran beside a kernel. */
+/* Compares ports and slots with the cycles of an instance alone. Excess means external load. */
 bool as_timing_contradicts(const struct as_timing *t, const struct as_probe_rates *rates)
 {
     const double slots = as_timing_slots(t, rates);
     const double most = 1.15 * t->each + 0.1, chain = longest_latency(t);
 
-    /* Nor do independent instances take longer than those that wait for each other. */
+    /* Independent instances are not slower than dependent ones. */
     if (chain > 0.5 && !t->is_split && t->each > 1.15 * chain + 0.25)
         return true;
 

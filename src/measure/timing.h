@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is measured of one form, and the line of a table that it becomes. The line is made of
- * numbers alone: nothing here measures.
+ * The measurements of one form, and the table line made from them. The line depends only on the
+ * numbers.
  */
 #ifndef AS_MEASURE_TIMING_H
 #define AS_MEASURE_TIMING_H
@@ -9,14 +9,14 @@
 #include "base/str.h"
 #include "measure/forms.h"
 
-/* Resources that a kernel can saturate; the words are groups of a table of a core. Those that end
- * in Z are of registers of 64 bytes. */
+/* Resources that a kernel can saturate. The words are groups of a core table. Names that end in Z
+ * use 64-byte registers. */
 #define AS_PROBE_LIST(X)                                                                           \
     X(SLOTS, "-", 56) /* dispatch: nops */                                                         \
     X(ALU, "ALU", 42)                                                                              \
     X(SHIFT, "SHIFT", 28)                                                                          \
     X(MUL, "MUL", 21)                                                                              \
-    X(OUT, "OUT", 14) /* from vectors to general registers */                                      \
+    X(OUT, "OUT", 14) /* vector to general registers */                                            \
     X(FMUL, "FMUL", 14)                                                                            \
     X(FADD, "FADD", 14)                                                                            \
     X(FANY, "FANY", 28)                                                                            \
@@ -29,7 +29,7 @@
     X(LDV, "LDV", 14)                                                                              \
     X(LDVZ, "LDV512", 14)                                                                          \
     X(STD, "STD", 14) /* stores of general registers */                                            \
-    X(STV, "STD", 14) /* of vectors, through the same ports */                                     \
+    X(STV, "STD", 14) /* stores of vectors, same ports */                                          \
     X(STVZ, "STD", 14)
 
 enum as_saturated {
@@ -39,74 +39,78 @@ enum as_saturated {
         AS_PROBES
 };
 
-/* Its kernel is one of AVX, or of registers of 64 bytes. */
+/* Return true if the kernel uses AVX or 64-byte registers. */
 bool as_probe_is_vector(enum as_saturated probe);
 bool as_probe_is_wide(enum as_saturated probe);
-unsigned as_probe_n(enum as_saturated probe); /* instructions in its kernel */
+unsigned as_probe_n(enum as_saturated probe); /* returns the number of instructions in its kernel */
 
 #define AS_PORTS_MOST 24
 
-/* A core by its saturating kernels: how many of each go through in a cycle, and which share ports
- * (sharing.c). */
+/* Rates of the saturating kernels of a core, and the ports that they share (sharing.c). */
 struct as_probe_rates {
-    double cycles[AS_PROBES]; /* of the kernel alone; 0: this processor has not its instructions */
-    double nop_cycles, idle_cycles; /* that of SLOTS, of nops and of zero idioms; 0: not known */
-    bool nops_fuse;                 /* a nop shares the slot of what stands before it */
-    bool alu_has_vectors; /* operations of vectors go through ports of general registers */
-    bool wide_are_own;    /* those of 64 bytes have other ports than shorter ones, or close some
-                             of these; else they take the same for longer */
-    uint64_t ports[AS_PROBES]; /* which; all 0: not known */
+    double cycles[AS_PROBES]; /* of the kernel alone; 0: this CPU lacks its instructions */
+    /* Cycles of the SLOTS kernel with nops and with zero idioms; 0: unknown. */
+    double nop_cycles, idle_cycles;
+    bool nops_fuse;       /* a nop shares the slot of the instruction before it */
+    bool alu_has_vectors; /* vector operations use ports of general registers */
+    /* 64-byte operations have other ports than shorter ones, or close some of them. If false they
+     * take the same ports for longer. */
+    bool wide_are_own;
+    uint64_t ports[AS_PROBES]; /* bit sets; all 0: unknown */
     char port[AS_PORTS_MOST][8];
 };
-/* Ports of a group: the rate as a whole number; of SLOTS the width. */
+/* Returns the number of ports of a group: the rounded rate. For SLOTS it is the width. */
 unsigned as_probe_ports(const struct as_probe_rates *rates, enum as_saturated probe);
-/* Takes a better time of SLOTS; decides what its slots are counted by. */
+/* Stores a better time of SLOTS. Decides whether nops or zero idioms count its slots. */
 void as_probe_slots_note(struct as_probe_rates *rates, bool is_idiom, double cycles);
-/* Whose group its uses are of: itself, or the kernel of shorter registers, or of stores. */
+/* Returns the probe that gives the group of its uses: itself, or that of shorter registers, or of
+ * stores. */
 enum as_saturated as_probe_home(const struct as_probe_rates *rates, enum as_saturated probe);
 const char *as_probe_group(enum as_saturated home);
 
-/* Whether the rate of SLOTS is one of a core that was left alone: whole, and not below `least`
- * slots a cycle, which is known from elsewhere (0: nothing is). Others only take slots away. */
+/* Returns true if the rate of SLOTS comes from a core without external load: it is whole, and at
+ * least `least` slots per cycle (0: unknown). External load only takes slots away. */
 bool as_probe_width_is_seen(const struct as_probe_rates *rates, double least);
-/* How far the rate is from that whole number; below 0: not known. */
+/* Returns the relative distance of the rate from the whole number; negative: unknown. */
 double as_probe_spread(const struct as_probe_rates *rates, enum as_saturated probe);
 
 struct as_timing {
-    double each;                    /* cycles of one among independent ones */
-    double spread;                  /* of that, relative */
-    double hard_each, hard_latency; /* of a division by values that take longest, where they take
-                                       longer; 0: they do not, or it is none */
+    double each;   /* cycles of one of many independent instances */
+    double spread; /* relative spread of `each` */
+    /* For divisions by the slowest values, if they are slower; 0: otherwise. */
+    double hard_each, hard_latency;
     bool is_noisy;
-    /* Cycles of a kernel with `mixed_n` in it; of SLOTS without those of its nops; 0: not measured.
-     */
+    /* Cycles of a kernel with `mixed_n` instances; for SLOTS without the cycles of its nops. 0: not
+     * measured. */
     double mixed[AS_PROBES];
     unsigned mixed_n[AS_PROBES];
-    unsigned repeats[AS_PROBES]; /* of the kernel, so that it is long against the instances */
-    unsigned breaker_n;          /* instructions before each instance that break its chains */
-    unsigned copies;             /* registers that independent instances wrote in turn */
-    double latency[ASSAY_OPERANDS_MAX]; /* from an explicit operand to the register written; below
-                                           0: not known */
-    double flags_latency, implied_latency; /* from flags, from registers that are implied; up to 0:
-                                              not known */
-    double behind_load; /* of what a load is made into when it is there; below 0: not known */
-    bool is_split;      /* a latency is half of there and back */
-    bool is_beside;     /* what it computes beside a load or a store no kernel shows */
-    bool is_late;       /* results come late to all but additions */
+    /* Repetitions of the kernel, so that it is longer than the instances. */
+    unsigned repeats[AS_PROBES];
+    unsigned breaker_n; /* instructions before each instance that break its chains */
+    unsigned copies;    /* registers that independent instances write in turn */
+    /* From an explicit operand to the written register; negative: unknown. */
+    double latency[ASSAY_OPERANDS_MAX];
+    /* From flags and from implied registers; <= 0: unknown. */
+    double flags_latency, implied_latency;
+    double behind_load; /* latency behind the loaded value; negative: unknown */
+    bool is_split;      /* a latency is half of a round trip */
+    bool is_beside;     /* no kernel shows the operation beside its load or store */
+    bool is_late;       /* results come late to all operations except additions */
 };
 
-/* Slots of one instance, whole or a half; 1 where they were not measured. */
+/* Returns the slots of one instance, a multiple of a half; 1 if they were not measured. */
 double as_timing_slots(const struct as_timing *timing, const struct as_probe_rates *rates);
-/* Whether it uses the pipes of additions of vectors. */
+/* Returns true if the form uses the pipes of vector additions. */
 bool as_timing_adds(const struct as_timing *timing, const struct as_probe_rates *rates);
 
-/* The unit behind what nothing else explains: all divisions and square roots share one, of vectors
- * another than of integers; others have one of their own. */
+/* Returns the unit of the cycles that nothing else explains. All vector divisions and roots share
+ * one, all integer divisions share another; other forms have their own. */
 const char *as_divider_of(const struct assay_form *form);
-/* Figures that cannot all be true: somebody else ran beside one of them. */
+/* Returns true if the figures contradict each other, because of external load during one of
+ * them. */
 bool as_timing_contradicts(const struct as_timing *timing, const struct as_probe_rates *rates);
 
-/* Appends the line "form\tKEY\t..." with its end. */
+/* Appends the line "form\tKEY\t..." with its newline. */
 void as_timing_append(struct as_str *to, const struct as_form_case *one,
                       const struct as_timing *timing, const struct as_probe_rates *rates);
 

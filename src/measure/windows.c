@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sizes of what holds instructions in flight, by the method of H. Wong, "Measuring Reorder Buffer
- * Capacity" (2013): two loads that miss all caches, each from where the one before led, with N
- * instructions behind each. While both fit they wait at the same time; when N fills a structure the
- * second cannot begin, and an iteration takes twice as long. What the N instructions are decides
- * which structure fills first.
+ * Sizes of structures that hold instructions in flight, by the method of H. Wong, "Measuring
+ * Reorder Buffer Capacity" (2013). Two loads miss all caches, each at an address from the load
+ * before, with N instructions behind each. While both fit, they overlap. When N fills a structure,
+ * the second load cannot begin, and an iteration takes twice as long. The kind of the N
+ * instructions decides which structure fills first.
  */
 #include <assert.h>
 #include <math.h>
@@ -24,30 +24,30 @@
 enum {
     FILL_MOST = 768,
     FILL_LEAST = 16,
-    COARSE = 30, /* points from the least to the most, a seventh apart */
+    COARSE = 30, /* points from min to max, a seventh apart */
     FINE = 28,   /* points around the knee */
     SHORT = 40,  /* iterations of the shorter run */
     SPAN = 100,
     LINE_APART_B = 128 /* pairs of lines are fetched together */
 };
 
-#define STEP   1.4 /* overlap lost doubles the time; half of that is a knee */
+#define STEP   1.4 /* lost overlap doubles the time; half of the rise is a knee */
 #define HIDDEN 0.94
-/* How far two measurements of one structure lie apart: instructions go in groups. */
+/* Max difference of two measurements of one structure: instructions are dispatched in groups. */
 #define SAME_ENTRIES 6
 #define SAME_SHARE   0.05
 
-/* Text of an instruction: %g, %v a register in turn, %b a place in the buffer, %c what the load in
- * front brought. */
+/* Text of an instruction. %g and %v are registers in turn, and %b is an address in the buffer. %c
+ * is the result of the load before. */
 struct filler {
     const char *name, *first; /* `first` stands before the others */
     const char *text[7];
     const char *behind; /* the structure that holds all of these too; NULL: none */
-    double more;        /* what the loads take of it */
+    double more;        /* entries that the loads take */
     bool needs_avx;
 };
 
-/* The window: of everything some, so that no other structure fills before. */
+/* The window (rob): a mix, so that no other structure fills first. */
 static const struct filler fillers[] = {
     {"rob",
      NULL,
@@ -116,7 +116,7 @@ static void write_fill(struct as_assembly *a, const struct filler *f, unsigned n
     }
 }
 
-/* rdi: two cursors; rsi: a buffer; rcx: iterations. */
+/* Generates the kernel. rdi: two cursors; rsi: a buffer; rcx: iterations. */
 static int open_kernel(const struct filler *f, unsigned n, struct as_kernel *kernel,
                        struct assay_error *err)
 {
@@ -145,7 +145,7 @@ static int open_kernel(const struct filler *f, unsigned n, struct as_kernel *ker
 struct window {
     struct as_parameter_work *work;
     struct as_room room;
-    void **cursor; /* shared with the children: none walks where another has been */
+    void **cursor; /* shared with the children, so that each walks through new lines */
     void *buffer;
     struct as_kernel kernel;
 };
@@ -190,7 +190,7 @@ static int add_point(struct window *w, const struct filler *f, unsigned n,
     return 0;
 }
 
-/* `share`: of the points of a first curve; one that only confirms it has half as many. */
+/* Measures a curve with 1 / `share` of the points; a curve that only confirms has half as many. */
 static int measure_curve(struct window *w, const struct filler *f, unsigned share,
                          struct window_curve *curve, struct assay_error *err)
 {
@@ -203,7 +203,8 @@ static int measure_curve(struct window *w, const struct filler *f, unsigned shar
             return 0;
         AS_TRY(add_point(w, f, (unsigned)(FILL_LEAST * pow(apart, i)), curve, err));
     }
-    /* A coarse curve's transition is as wide as its points are apart: only the place counts. */
+    /* The transition of a coarse curve is as wide as the distance of its points. Only its position
+     * counts. */
     as_knee_find(curve->x, curve->y, curve->n, STEP, &knee);
     if (knee.high < STEP * knee.low)
         return 0;
@@ -213,7 +214,7 @@ static int measure_curve(struct window *w, const struct filler *f, unsigned shar
     return 0;
 }
 
-/* ---- What it says ---------------------------------------------------------------------------- */
+/* ---- Evaluation ---------------------------------------------------------------------------- */
 
 static void sort_points(double *x, double *y, size_t n)
 {
@@ -265,7 +266,7 @@ bool as_window_agree(const struct as_parameter *pass, size_t n, struct as_parame
     for (size_t i = 0; i < n; i++)
         if (i != best && is_same(&pass[i], &pass[best])) {
             const bool is_noisy = out->is_noisy && pass[i].is_noisy;
-            if (pass[i].spread < out->spread) /* of more points */
+            if (pass[i].spread < out->spread) /* the curve with more points */
                 *out = pass[i];
             out->is_noisy = is_noisy;
             agreed = true;
@@ -318,7 +319,8 @@ static void store_window_parameter(const struct window *w, const struct as_param
     *as_parameter_add(w->work->list, pass->name, pass->unit) = all;
 }
 
-/* All of them, once more all of them, and what disagrees a third time: seconds lie between. */
+/* Measures all structures twice, and a third time if the two disagree. Seconds lie between
+ * passes. */
 static int measure_passes(struct window *w, struct assay_error *err)
 {
     struct as_parameter pass[FILLERS][PASSES];
@@ -342,7 +344,7 @@ static int measure_passes(struct window *w, struct assay_error *err)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* Half of its lines are more than the last cache holds. */
+/* Returns a size so that half of its lines exceed the last cache. */
 static size_t area_for(const struct assay_host *host)
 {
     uint64_t last_b = 16u << 20;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The forms of a core's table by several processes at once, each on a core of its own: what a form
- * takes lies within a core. Cores that turn out to be two threads of one (a hypervisor need not say
- * so) are not used side by side. All append whole lines to one file.
+ * Measures the forms of a core table in several processes at once, each on its own core: the cycles
+ * of a form depend on one core only. A hypervisor may hide that two CPUs are threads of one core.
+ * Such CPUs are not used together. All processes append complete lines to one file.
  */
 #include "measure/workers.h"
 
@@ -27,11 +27,12 @@
 
 enum { WORKERS_MOST = 8, CORES_MOST = 1024 };
 enum { CANARIES_OF_LOOK = 64, CANARIES_LEAST = 8 };
-/* One look may fall into somebody else's moment: what most of these say, and no more looks than. */
+/* A single check may coincide with external load. The majority of these counts, within a max number
+ * of checks. */
 enum { CLEAR_LOOKS = 3, LOOKS_MOST = 12, LOOKS_APART_MS = 20 };
 enum { SPINNER_STARTS_MS = 3, PROGRESS_MS = 100 };
 
-/* What a worker says, in memory that all share. */
+/* Result of a worker in shared memory. */
 struct worker_report {
     pid_t pid;
     int rc;
@@ -41,7 +42,7 @@ struct worker_report {
 };
 
 struct crowd {
-    _Atomic uint64_t done; /* forms */
+    _Atomic uint64_t done; /* forms done */
     struct worker_report worker[WORKERS_MOST];
 };
 
@@ -63,7 +64,8 @@ static void pause_ms(long ms)
     nanosleep(&time, NULL);
 }
 
-/* Busy with increments on a processor until it is ended; less than 0: there is none. */
+/* Starts a process that computes increments on a CPU until it is killed. Returns its pid, or a
+ * negative value. */
 static pid_t start_spinner(int cpu)
 {
     const pid_t pid = fork();
@@ -78,7 +80,8 @@ static pid_t start_spinner(int cpu)
     return pid;
 }
 
-/* One look: 1: who computes on `other` slows down `cpu`; 0: not; less: the moment was not calm. */
+/* Checks once. Returns 1 if load on `other` slows down `cpu`, 0 if not, and a negative value if
+ * there was other load. */
 static int look_beside(int cpu, int other)
 {
     struct as_gate gate = {0};
@@ -97,7 +100,7 @@ static int look_beside(int cpu, int other)
     return alone < CANARIES_LEAST ? -1 : beside < alone / 2;
 }
 
-/* Whether the two are threads of one core, as far as can be seen; where it cannot, they are. */
+/* Returns true if two CPUs are threads of one core, or if this is unclear. */
 static bool slows_down(int cpu, int other)
 {
     int clear = 0, slowed = 0;
@@ -112,7 +115,7 @@ static bool slows_down(int cpu, int other)
     return 2 * slowed >= clear;
 }
 
-/* Cores that this process may use. */
+/* Lists the cores that this process may use. */
 static size_t usable_cores(const struct assay_host *host, const cpu_set_t *allowed,
                            int cpu[CORES_MOST])
 {
@@ -126,7 +129,7 @@ static size_t usable_cores(const struct assay_host *host, const cpu_set_t *allow
     return n;
 }
 
-/* What the control group grants bounds them too. */
+/* Limits the number of cores to the quota of the control group. */
 static size_t granted(size_t n)
 {
     struct assay_host_load load;
@@ -136,7 +139,7 @@ static size_t granted(size_t n)
     return quota < 1 ? 1 : quota < n ? quota : n;
 }
 
-/* Moves those to the front that do not slow each other down; returns how many may work at once. */
+/* Moves independent cores to the front. Returns how many may work at once. */
 static size_t choose_cores(int *cpu, size_t n)
 {
     const size_t most = granted(n) < WORKERS_MOST ? granted(n) : WORKERS_MOST;
@@ -159,12 +162,12 @@ static size_t choose_cores(int *cpu, size_t n)
  */
 
 struct worker_place {
-    size_t index, of; /* this one of so many */
+    size_t index, of; /* index of this worker; number of workers */
     const int *cpu;
     size_t cpu_n;
 };
 
-/* Its core, and such that no worker has, to change to when somebody comes. */
+/* Binds a worker to its core and to unused cores as a reserve under external load. */
 static void settle_down(const struct worker_place *at)
 {
     cpu_set_t own;
@@ -206,22 +209,21 @@ _Noreturn static void work_as(const struct as_table_work *whole, const struct wo
     report->refused_n = w.refused_n;
     report->noisy_n = w.noisy_n;
     report->waited_s = as_table_waited_s(&w);
-    report->rc = rc; /* until here it is that of a process that was ended */
+    report->rc = rc; /* before, it is the code of a killed process */
     _exit(0);
 }
 
-/* ---- All of them -------------------------------------------------------------------------------
- */
+/* ---- All workers --------------------------------------------------------------------------- */
 
 static size_t start_workers(struct as_table_work *w, struct crowd *crowd, size_t n, const int *cpu,
                             size_t cpu_n)
 {
-    fflush(NULL); /* nothing is written twice */
+    fflush(NULL); /* so that no buffer is written twice */
     for (size_t i = 0; i < n; i++) {
         struct worker_report *report = &crowd->worker[i];
         const struct worker_place at = {.index = i, .of = n, .cpu = cpu, .cpu_n = cpu_n};
         report->rc = ASSAY_ERR_IO;
-        const pid_t pid = fork(); /* what is shared has the parent's word alone */
+        const pid_t pid = fork(); /* only the parent writes the pid to the shared memory */
         if (pid == 0)
             work_as(w, &at, report);
         report->pid = pid;
@@ -232,7 +234,7 @@ static size_t start_workers(struct as_table_work *w, struct crowd *crowd, size_t
     return started;
 }
 
-/* Until all have ended; a wish to stop that only we heard is passed on. */
+/* Waits for all workers. Passes on a stop request that only the parent received. */
 static void wait_for_workers(const struct as_table_work *w, struct crowd *crowd, size_t n,
                              struct as_progress *progress)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The call tree while it is made: a grid of these columns, first of paths of functions of the
- * binary, then with inlined functions between them (calltree_inline.c).
+ * The call tree under construction: a grid with these columns. First it has call paths of functions
+ * of the binary, then also the inlined functions between them (calltree_inline.c).
  */
 #ifndef AS_REPORT_CALLTREE_H
 #define AS_REPORT_CALLTREE_H
 
 #include "report/data.h"
 
-/* Columns by their place; the last ones are not written, nor is the first. */
+/* Columns by index. The first and the last ones are not written. */
 enum as_calltree_column {
     AS_TREE_ID,
-    AS_TREE_PARENT, /* row, -1: outermost */
+    AS_TREE_PARENT, /* row index; -1: outermost */
     AS_TREE_FUNCTION,
     AS_TREE_FUNCTION_ID,
     AS_TREE_MODULE,
@@ -27,12 +27,12 @@ enum as_calltree_column {
     AS_TREE_ALL_S,
     AS_TREE_ALL_BLOCKED_S,
     AS_TREE_CATEGORY_ID,
-    AS_TREE_INLINING_ID, /* of the place of the call */
+    AS_TREE_INLINING_ID, /* at the call position */
 };
 
 /*
- * Puts inlined functions as rows between the paths of the binary, takes what was in them from
- * those, and keeps parents before children. Paths stand behind their parents, which are rows.
+ * Inserts inlined functions as rows between the paths of the binary and moves their samples to
+ * them. Parents precede their children. Each path must be behind its parent, which is a row.
  * Errors: NOMEM, those of reading.
  */
 int as_calltree_inline(const struct as_document *document, struct as_grid *grid,

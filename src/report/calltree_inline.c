@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inlined functions in the call tree. The experiment knows for each place which functions are
- * inlined there (`inlining`): a row is made for each such function under each path, where a sample
- * was in it or a call was made from it.
+ * Inserts inlined functions into the call tree. The experiment stores for each code position the
+ * functions inlined there (`inlining`). Each such function gets a row under each path in which a
+ * sample hit it or it made a call.
  */
 #include "report/calltree.h"
 
@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-/* An inlined call; texts are words of the tree's columns. */
+/* An inlined call. Texts are words of the columns of the tree. */
 struct inlined_call {
     int64_t parent_id, function_id;
     uint32_t name, site;
@@ -19,11 +19,11 @@ struct inlined_call {
 struct inlined_tree {
     struct as_grid *grid;
     AS_VEC(struct inlined_call) call;
-    AS_VEC(uint32_t) missing;      /* while a row is looked for */
+    AS_VEC(uint32_t) missing;      /* used during the search for a row */
     struct as_map_u64 call_of;     /* by inlining_id */
-    struct as_map_u64 path_of;     /* rows of the binary's functions, by callpath_id */
-    struct as_map_u64 row_of;      /* rows of inlined functions, by path's row and call */
-    struct as_map_u64 category_of; /* as in inlined_category: words, by category and inlining */
+    struct as_map_u64 path_of;     /* callpath_id -> row of a function of the binary */
+    struct as_map_u64 row_of;      /* row of the path and call -> row of an inlined function */
+    struct as_map_u64 category_of; /* category and inlining -> word, as in inlined_category */
 };
 
 #define COLUMN(w, place) ((w)->grid->column.at[place])
@@ -62,7 +62,7 @@ static int add_inlined_call(struct inlined_tree *w, struct assay_rows *rows)
     struct inlined_call it = {.parent_id = assay_rows_integer(rows, 1),
                               .function_id = assay_rows_integer(rows, 2)};
 
-    if (it.parent_id >= id) /* a circle: the experiment is damaged */
+    if (it.parent_id >= id) /* a cycle: the experiment is damaged */
         it.parent_id = 0;
     AS_TRY(as_grid_word(w->grid, COLUMN(w, AS_TREE_FUNCTION), assay_rows_text(rows, 3), &it.name));
     AS_TRY(as_grid_word(w->grid, COLUMN(w, AS_TREE_SITE), assay_rows_text(rows, 4), &it.site));
@@ -122,7 +122,8 @@ static uint32_t call_of(const struct inlined_tree *w, int64_t inlining_id)
     return inlining_id > 0 ? as_map_u64_get(&w->call_of, (uint64_t)inlining_id) : AS_MAP_NONE;
 }
 
-/* The row of an inlined call under a path, with those around it; the path's for none. */
+/* Finds or adds the row of an inlined call under a path, with the calls around it. Without a call
+ * it is the row of the path. */
 static int inlined_row(struct inlined_tree *w, size_t path, int64_t inlining_id, size_t *row)
 {
     uint32_t call = call_of(w, inlining_id), known = AS_MAP_NONE;
@@ -148,7 +149,7 @@ static int inlined_row(struct inlined_tree *w, size_t path, int64_t inlining_id,
     return 0;
 }
 
-/* Paths go on from where their call is inlined. */
+/* Moves paths below the inlined function that makes their call. */
 static int hang_paths(struct inlined_tree *w, size_t path_n)
 {
     for (size_t i = 0; i < path_n; i++) {
@@ -174,7 +175,7 @@ static const char self_sql[] =
     " JOIN location a USING (location_id) WHERE p.run_id = ?1 AND a.inlining_id IS NOT NULL"
     " GROUP BY 1, 2 ORDER BY 1, 2";
 
-/* Below a nanosecond it is rounding. */
+/* Rests below a nanosecond are rounding. */
 static void move_real(struct as_grid_column *column, size_t from, size_t to, double amount)
 {
     const double rest = column->real.at[from] - amount;
@@ -188,7 +189,7 @@ static int move_self_samples(struct inlined_tree *w, struct assay_rows *rows)
     const uint32_t path = as_map_u64_get(&w->path_of, (uint64_t)assay_rows_integer(rows, 0));
     size_t row;
 
-    if (path == AS_MAP_NONE) /* left out, and told with the small paths */
+    if (path == AS_MAP_NONE) /* left out, and counted with the small paths */
         return 0;
     AS_TRY(inlined_row(w, path, assay_rows_integer(rows, 1), &row));
     if (row == path)
@@ -202,8 +203,8 @@ static int move_self_samples(struct inlined_tree *w, struct assay_rows *rows)
 
 /* ---- Order --------------------------------------------------------------------------------- */
 
-/* How many rows each stands under, and itself; `depth` is zero at first. A row may stand before its
- * parent. */
+/* Computes the depth of each row; `depth` is zero at first. A row may precede its parent. Returns
+ * the max depth. */
 static uint32_t find_depths(const int64_t *parent, size_t n, uint32_t *depth)
 {
     uint32_t most = 0;
@@ -222,7 +223,8 @@ static uint32_t find_depths(const int64_t *parent, size_t n, uint32_t *depth)
     return most;
 }
 
-/* Places of rows by depth, those of one depth as they stand: parents come first. */
+/* Computes the new positions of rows by depth, so that parents come first. Rows of equal depth keep
+ * their order. */
 static void place_rows(const uint32_t *depth, size_t n, uint32_t *first, uint32_t most,
                        uint32_t *place)
 {

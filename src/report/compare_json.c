@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scalability, stability, alternation and comparison as JSON values; the keys are in
- * doc/reference/report-data.md.
+ * Writes scalability, stability, alternation and comparison as JSON values.
+ * doc/reference/report-data.md lists the keys.
  */
 #include <math.h>
 
@@ -96,7 +96,7 @@ static void key_object(struct as_json *json, const struct assay_compared *it)
 
 /* ---- Scalability --------------------------------------------------------------------------- */
 
-/* {"size": "1000"}: what varies besides nodes, processes and threads. */
+/* Writes settings such as {"size": "1000"}, which vary besides nodes, processes and threads. */
 static void key_settings(struct as_json *json, const struct assay_scalability *of,
                          const struct assay_scale_point *it)
 {
@@ -320,7 +320,7 @@ void assay_report_alternation_json(const struct assay_alternation *it, struct as
 
 /* ---- Comparison ---------------------------------------------------------------------------- */
 
-/* Sides are A, B, ...: short for headings, and never twice the same. */
+/* Writes a side. Sides are named A, B, ...: short for headings, and unique. */
 static void side(struct as_json *json, const struct assay_compare_side *it, size_t number)
 {
     const char letter[] = {(char)('A' + number % 26), '\0'};

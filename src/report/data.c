@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The report data: one JSON document of all that a report shows (doc/reference/report-data.md). It
- * streams; no more than one view is held in memory at a time. After a failure of reading the
- * document stays as it is: nothing of it is closed, and who asked for it throws it away.
+ * The report data: one JSON document with everything that a report shows
+ * (doc/reference/report-data.md). It is streamed with at most one view in memory. After an error of
+ * reading the document stays incomplete, and the caller discards it.
  */
 #include "report/data.h"
 
@@ -38,7 +38,7 @@ void as_data_cell(struct as_json *json, struct assay_rows *rows, int i)
     }
 }
 
-/* Five columns from `i` on. */
+/* Writes a quantity from five columns from `i` on. */
 static void write_quantity(struct as_json *json, struct assay_rows *rows, int i)
 {
     static const char *const key[] = {"value", "low", "high", "n", "origin"};
@@ -77,7 +77,7 @@ void as_data_row(struct as_json *json, struct assay_rows *rows)
     }
 }
 
-/* Closes `rows`. */
+/* Writes the rows and closes `rows`. */
 static int write_rows(struct as_document *document, const char *key, struct assay_rows *rows,
                       bool is_one, struct assay_error *err)
 {
@@ -96,7 +96,7 @@ static int write_rows(struct as_document *document, const char *key, struct assa
         if (is_one)
             break;
     }
-    if (is_one && more > 0 && !is_there) /* what is written is lost, the key has a value */
+    if (is_one && more > 0 && !is_there) /* the error is returned, but the key needs a value */
         as_json_null(json);
     if (is_one && more == 0)
         more = as_error_set(err, ASSAY_ERR_CORRUPT,
@@ -131,7 +131,7 @@ int as_data_level(struct as_document *document, const char *key, const char *sql
 
 /* ---- Head --------------------------------------------------------------------------------- */
 
-/* The first columns of a text, with an ellipsis where it goes on. */
+/* Appends the first columns of a text, with an ellipsis if it is longer. */
 static void shortened(struct as_str *to, const char *text, size_t columns)
 {
     const size_t n = strlen(text);
@@ -191,7 +191,7 @@ static void made_now(char text[static 32])
     strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
-/* "a.assay" of "/x/a.assay/". */
+/* Writes "a.assay" for "/x/a.assay/". */
 static void write_name(struct as_json *json, const char *path)
 {
     struct as_view name = as_view_of(path);

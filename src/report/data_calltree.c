@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The call tree of the report data: call paths of the run as a prefix tree in columns, parents
- * before children. Of very many the heaviest are kept; what the others took stands under the path
- * that they go on from, so that all sums stay. Inlined functions come in between. Frames by which
- * the kernel was entered uncalled are marked, by the rules of data/report/kernel-entries.txt: the
- * reader folds what they interrupted.
+ * The call tree of the report data: the call paths of a run as a prefix tree in columns, parents
+ * before children. If there are too many paths, the heaviest are kept. The samples of the others
+ * count as rest of their parent path, so all sums stay. Inlined functions are inserted between
+ * paths. Frames that entered the kernel without a call are marked, so that the page can fold the
+ * interrupted frames. data/report/kernel-entries.txt has the rules.
  */
 #include "report/calltree.h"
 
@@ -41,7 +41,7 @@ static const struct as_report_column columns[] = {
 _Static_assert(sizeof columns / sizeof *columns == AS_TREE_INLINING_ID + 1, "an entry for each of the enumeration");
 /* clang-format on */
 
-/* A path is at least as heavy as those that go on from it, and shorter: parents come first. */
+/* A path is at least as heavy as its children, and shorter. So parents come first. */
 static const struct as_report_view paths = {
     .name = "calltree",
     .from = "(SELECT t.run_id, t.exclusive_n, t.exclusive_ns, t.blocked_ns, t.inclusive_n,"
@@ -60,7 +60,7 @@ static const struct as_report_view paths = {
     .column_n = sizeof columns / sizeof *columns,
 };
 
-/* Ids of parents become their rows, -1 for the outermost. */
+/* Replaces ids of parents by their rows, -1 for the outermost. */
 static int number_parents(struct as_grid *grid)
 {
     struct as_grid_column *id = grid->column.at[AS_TREE_ID],
@@ -81,7 +81,7 @@ static int number_parents(struct as_grid *grid)
     return rc;
 }
 
-/* ---- What is left out ---------------------------------------------------------------------- */
+/* ---- Left-out paths ---------------------------------------------------------------------- */
 
 static void cut_rows(struct as_grid *grid, size_t row_n)
 {
@@ -98,7 +98,7 @@ struct rest {
     int64_t self_n;
 };
 
-/* What each path took that is neither its own nor of the paths kept under it. */
+/* Computes the samples of each path that belong neither to itself nor to its kept children. */
 static struct rest *find_rests(const struct as_grid *grid)
 {
     struct as_grid_column *const *at = grid->column.at;
@@ -139,7 +139,7 @@ static int add_rest(struct as_grid *grid, size_t parent, const struct rest *rest
     return 0;
 }
 
-/* Below a microsecond it is rounding. */
+/* Keeps the heaviest paths. Rests below a microsecond are rounding. */
 static int cut_to_heaviest(struct as_grid *grid, size_t most)
 {
     const double least_s = 1e-6;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sources and disassembly of the report data, as far as the experiment keeps them: excerpts are
- * runs of consecutive lines, instructions stand by function, the hottest first.
+ * Sources and disassembly of the report data, as far as the experiment has them. Excerpts are runs
+ * of consecutive lines. Instructions are grouped by function, the hottest first.
  */
 #include "report/data.h"
 
@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-/* Columns by their place. */
+/* Columns by index. */
 enum line_column {
     LINE_ID,
     LINE_FILE,
@@ -102,7 +102,7 @@ static void write_slice(struct as_json *json, const struct as_grid_column *colum
 
 /* ---- Sources ------------------------------------------------------------------------------ */
 
-/* End of the excerpt that begins at row `from`. */
+/* Returns the end of the excerpt that begins at row `from`. */
 static size_t excerpt_end(const struct as_grid *grid, size_t from)
 {
     const int64_t *file = grid->column.at[LINE_FILE]->whole.at;
@@ -176,7 +176,7 @@ static void write_function(struct as_json *json, const struct as_grid *grid, siz
     as_json_object_end(json);
 }
 
-/* Lines become the excerpts that hold them, or -1. */
+/* Replaces lines by their excerpts, or -1. */
 static void find_sources(const struct as_grid *grid, const struct as_map_u64 *excerpt)
 {
     struct as_grid_column *source = grid->column.at[CODE_SOURCE];
@@ -215,7 +215,7 @@ static int write_code(struct as_document *document, const struct as_map_u64 *exc
 
 int as_data_code(struct as_document *document, struct assay_error *err)
 {
-    struct as_map_u64 excerpt; /* of a line */
+    struct as_map_u64 excerpt; /* line -> excerpt */
     int rc;
 
     as_map_u64_init(&excerpt);

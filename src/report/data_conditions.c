@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values that hold under a condition (one path of a loop, a variant, a machine, ...) as sections of
- * the pages of their objects: what a row of a view has no place for. Of the hottest loops and
- * functions only, and not without end: the experiment has all of them. What variants took has parts
- * of its own (data_variants.c).
+ * Values that hold under a condition, as sections of the pages of their objects. A condition is one
+ * path of a loop, a variant, a machine and so on. The rows of views cannot show them. Only the
+ * hottest loops and functions are written, up to a limit; the experiment has all of them.
+ * data_variants.c writes the values of variants.
  */
 #include "report/data.h"
 
@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 
-/* Objects that are asked for, and rows of all their tables: some 20 bytes of a page each. */
+/* Max objects, and max rows of all their tables. A row takes about 20 bytes of a page. */
 #define OBJECTS_MOST 200
 #define ROWS_MOST    20000
 
@@ -63,7 +63,7 @@ static void begin_section(struct as_json *json, const struct conditional *it)
     as_json_key_i64(json, "id", it->id);
     as_json_key_string(json, "name", "conditions");
     as_json_key_string(json, "title", "By path, variant or machine");
-    as_json_key_i64(json, "order", 1000); /* behind what passes add */
+    as_json_key_i64(json, "order", 1000); /* behind the sections of passes */
     as_json_key(json, "table");
     as_json_object_begin(json);
     as_json_key(json, "columns");
@@ -87,7 +87,7 @@ static void end_section(struct as_json *json, bool is_cut)
     as_json_object_end(json);
 }
 
-/* `*room`: rows that there is place for, lessened. */
+/* Writes the tables of an object. `*room` is the number of rows left; it is reduced. */
 static int write_object(struct as_document *document, const struct conditional *it, size_t *room,
                         struct assay_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parts of the report data that are rows of one statement: what the run was, metrics, checks,
- * findings and what lessens trust; and the what-ifs with their curves.
+ * The parts of the report data that are rows of one statement: environment, metrics, checks,
+ * findings and caveats. Also writes the what-ifs with their curves.
  */
 #include "report/data.h"
 
@@ -18,8 +18,8 @@ static const char overheads_sql[] =
     " WHERE run_id = ?1 ORDER BY overhead_id";
 
 /*
- * Values of the run as an object. One of the run itself comes before one that holds in all: with
- * max(), the other columns are those of its row.
+ * Metrics of the run as an object. A value of the run itself precedes one that holds in all runs.
+ * With max() the other columns come from the same row.
  */
 const char as_facts_metrics_sql[] =
     "SELECT m.name, ifnull(m.title, m.name) AS title, ifnull(m.topic, 'other') AS \"group\","
@@ -46,7 +46,7 @@ const char as_facts_findings_sql[] =
     " gain_s AS \"gain_s.value\", gain_low_s, gain_high_s, ifnull(gain_n, 0), gain_origin, time_s,"
     " measured, more FROM " AS_FACTS_FINDINGS;
 
-/* Of the run, and where it is one of those that were tried, of the program as it is. */
+/* Tries of the run. For a run that is itself a try they are those of the unchanged program. */
 static const char tries_sql[] =
     "SELECT rank, name, title, what, verdict, said, n, base_s, ratio, ratio_low, ratio_high,"
     " gain_s AS \"gain_s.value\", gain_low_s, gain_high_s, n, 'measured' AS origin, result,"
@@ -78,7 +78,7 @@ static const char *const object_sql[][2] = {
                    " ORDER BY position"},
 };
 
-/* One member of all objects of a what-if, as an array. */
+/* Writes one member of all objects of a what-if as an array. */
 static int write_list(struct as_document *document, const char *const what[2], const char *name,
                       struct assay_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The control flow of hot loops, drawn from the blocks and edges that the experiment keeps, with
- * the time of each block. One of very many blocks is nothing to read.
+ * Draws the control flow of hot loops from their blocks and edges, with the time of each block. A
+ * loop with very many blocks is unreadable and left out.
  */
 #include "report/data.h"
 
@@ -14,9 +14,9 @@
 #include "base/vec.h"
 #include "report/graph.h"
 
-/* Loops that are drawn, of what share of the run, and blocks of one. */
+/* Max loops to draw, min share of the run, and max blocks of a loop. */
 #define LOOPS_MOST  40
-#define CODE_MOST   200 /* of code that was only read: the first */
+#define CODE_MOST   200 /* max loops of code that was only analysed */
 #define SHARE_LEAST "0.005"
 #define BOXES_MOST  120
 
@@ -29,14 +29,14 @@ struct flow_drawing {
     struct as_document *document;
     struct as_arena arena;
     AS_VEC(struct drawn_loop) loop;
-    AS_VEC(struct as_graph_box) box; /* of the loop at hand */
+    AS_VEC(struct as_graph_box) box; /* of the current loop */
     AS_VEC(struct as_graph_arrow) arrow;
     struct as_map_u64 box_of;
-    int64_t address; /* of the header */
-    uint32_t entry;  /* its box */
+    int64_t address; /* address of the header */
+    uint32_t entry;  /* box of the header */
 };
 
-/* ---- Which loops --------------------------------------------------------------------------- */
+/* ---- Selection of loops -------------------------------------------------------------------- */
 
 static const char loops_sql[] =
     "SELECT l.loop_id, l.address, f.name || ifnull(', line ' || i.number, '') FROM object_time t"
@@ -72,13 +72,13 @@ static int list_drawn(struct flow_drawing *d, struct assay_error *err)
 
 /* ---- Boxes and arrows ---------------------------------------------------------------------- */
 
-/* The loop and those inside. All are of one function, by which the experiment finds them. */
+/* The loop and its inner loops. All are in one function, which is indexed in the experiment. */
 #define INSIDE                                                                                     \
     "WITH RECURSIVE inside AS (SELECT ?2 AS loop_id UNION SELECT l.loop_id FROM loop l"            \
     " JOIN inside i ON l.parent_id = i.loop_id WHERE l.function_id ="                              \
     " (SELECT o.function_id FROM loop o WHERE o.loop_id = ?2))"
 
-/* Blocks of the loop and of those inside; the header is the one at the loop's address. */
+/* Blocks of the loop and of its inner loops. The header is the block at the address of the loop. */
 static const char blocks_sql[] = INSIDE
     " SELECT b.block_id, b.address, b.instruction_n, l.depth, ifnull(t.exclusive_ns, 0) / 1e9,"
     " 100.0 * ifnull(t.exclusive_ns, 0) / nullif(sum(ifnull(t.exclusive_ns, 0)) OVER (), 0),"
@@ -90,7 +90,7 @@ static const char blocks_sql[] = INSIDE
     " LEFT JOIN block_time t ON t.run_id = ?1 AND t.block_id = b.block_id"
     " ORDER BY b.address LIMIT ?3";
 
-/* "12,13,14,20" as "12-20": texts of boxes are to be narrow. */
+/* Appends the range "lines 12-20" for "12,13,14,20", because boxes should be narrow. */
 static void append_lines(struct as_str *text, const char *numbers)
 {
     long first = 0, last = 0;
@@ -120,7 +120,7 @@ static int add_flow_box(struct flow_drawing *d, struct assay_rows *rows)
     if (!d->document->is_code)
         as_str_appendf(&text, "\n%.3g s, %.0f %%", assay_rows_real(rows, 4), pct);
     const bool failed = text.failed || id.failed;
-    /* The colour is the share of the loop's time, in four steps. */
+    /* The colour is the share of the loop time in four steps. */
     const struct as_graph_box box = {
         .id = failed ? NULL : as_arena_strndup(&d->arena, as_str_z(&id), id.n),
         .text = failed ? NULL : as_arena_strndup(&d->arena, as_str_z(&text), text.n),
@@ -244,7 +244,7 @@ static int draw_loop(struct flow_drawing *d, const struct drawn_loop *loop, stru
     if (rc == 0)
         write_picture(&d->document->json, loop, d->document->is_code, as_str_z(&svg));
     as_str_fini(&svg);
-    return rc == ASSAY_ERR_LIMIT ? 0 : rc; /* too large to be drawn */
+    return rc == ASSAY_ERR_LIMIT ? 0 : rc; /* too large to draw */
 }
 
 int as_data_graphs(struct as_document *document, struct assay_error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A time line closer: bins of the finest level that fits (doc/reference/report-data.md). The levels
- * between that one and the time line are sums of its bins, which the page makes itself.
+ * A closer view of a timeline: bins of the finest level that fits (doc/reference/report-data.md).
+ * The page computes the levels between it and the timeline as sums of its bins.
  */
 #include "report/data.h"
 
@@ -15,7 +15,7 @@ struct finer_level {
     double bin_s, least_bin_s;
 };
 
-/* The first that fits: they begin with the shortest bins. */
+/* Chooses the first level that fits; levels are ordered by bin length. */
 static int choose_level(struct as_document *document, const struct as_data_finer *finer,
                         struct finer_level *out, struct assay_error *err)
 {

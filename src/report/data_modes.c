@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What more than one run says, and what passes add to the page of an object. Each is one function
- * that writes its key: null or an empty array where nothing has been found.
+ * Results of several runs, and sections that passes add to the page of an object. Each function
+ * writes its key, with null or an empty array if there are no results.
  */
 #include <assay/compare.h>
 
@@ -83,7 +83,7 @@ static int write_table(struct as_document *document, int64_t detail_id, bool has
     return 0;
 }
 
-/* A time line is for a picture, that says what its table does. */
+/* Returns true for a timeline that a picture shows, so its table is not needed. */
 static bool is_drawn(struct assay_rows *rows)
 {
     const char *name = assay_rows_text(rows, 3);
@@ -91,10 +91,10 @@ static bool is_drawn(struct assay_rows *rows)
     return name && strcmp(name, "timeline") == 0;
 }
 
-/* Tables that the page draws besides: their columns by number, those of a class or of a point. */
+/* Tables that the page also draws: their columns by number, and kinds of objects. */
 static const struct section_chart {
     const char *name, *kind;
-    int x, y, group; /* group: -1 = none */
+    int x, y, group; /* group -1: none */
 } charts[] = {
     {"core_ports", "cells", 0, 1, -1},
     {"instances", "bars", 0, 2, -1},
@@ -151,7 +151,8 @@ static int write_section(struct as_document *document, struct assay_rows *rows,
     return 0;
 }
 
-/* Alike ones stand together: a compressed document is half as large so. */
+/* Writes the sections. Similar sections are adjacent, which halves the size of the compressed
+ * document. */
 static int write_sections(struct as_document *document, struct assay_error *err)
 {
     struct assay_rows *rows;

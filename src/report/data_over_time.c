@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the threads of a run did over time, by its samples and its records of switches
- * (doc/reference/report-data.md). Bounded: of very many threads those that ran most.
+ * The states of the threads of a run over time, from samples and switch records
+ * (doc/reference/report-data.md). If there are too many threads, those with the longest running
+ * time are shown.
  */
 #include "report/data.h"
 
 #include "base/error.h"
 
-/* The threads that are shown. ?1 is the run. */
+/* The threads to show; ?1 is the run. */
 #define SHOWN                                                                                      \
     "WITH shown AS (SELECT thread_id, process_id, pid, rank, tid, name, role, omp_thread, "        \
     "start_s,"                                                                                     \
@@ -15,15 +16,15 @@
     " IN (SELECT thread_id FROM v_thread_levels WHERE run_id = ?1)"                                \
     " ORDER BY ifnull(cpu_time_s, 0) DESC, thread_id LIMIT " AS_DATA_THREADS_MOST ") "
 
-/* The time line: the finest level of which a thread has one row of bins. */
+/* The timeline: the finest level with one row of bins per thread. */
 static const char line_sql[] =
     "SELECT level, min(bin_s) AS bin_s, max(json_array_length(bins)) AS bin_n,"
     " (SELECT count(DISTINCT thread_id) FROM v_thread_levels WHERE run_id = ?1) AS thread_n"
     " FROM v_thread_levels WHERE run_id = ?1 GROUP BY level HAVING max(segment) = 0"
     " ORDER BY level LIMIT 1";
 
-/* Named by what tells it from the others: rank, process, place among those of its process. What
- * works stands before threads of runtimes and launchers. */
+/* The name of a thread has what distinguishes it: rank, process, and position in its process.
+ * Working threads come before those of runtimes and launchers. */
 static const char threads_sql[] = SHOWN
     ", own AS (SELECT *, row_number() OVER (PARTITION BY process_id ORDER BY omp_thread IS"
     " NULL, omp_thread, start_s, thread_id) - 1 AS place, min(process_id) OVER ()"
@@ -49,7 +50,7 @@ static const char sizes_sql[] = SHOWN "SELECT level, min(bin_s), sum(length(bins
 static const char rows_sql[] = SHOWN "SELECT thread_id AS number, name, segment, bins" FINER
                                      " AND level = ?2 ORDER BY thread_id, position, segment";
 
-/* The level of the time line; -1: there is none. */
+/* Sets `*level` to the level of the timeline, or to -1 if there is none. */
 static int level_of_line(struct as_document *document, int64_t *level, struct assay_error *err)
 {
     struct assay_rows *rows;

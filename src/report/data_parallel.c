@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a run worked in parallel, where it was traced: who did what when, what was waited for, who
- * sent how much to whom (doc/reference/report-data.md). Bounded: a page shows so many threads and
+ * The parallel behaviour of a traced run: states of threads over time, wait states, and the
+ * communication matrix (doc/reference/report-data.md). A page shows a max number of threads and
  * pairs.
  */
 #include "report/data.h"
@@ -38,7 +38,7 @@ static const char offs_sql[] =
     "SELECT number, location, begin_s, end_s, off_s, n, reason FROM v_trace_offs"
     " WHERE run_id = ?1 AND " SHOWN " ORDER BY number, begin_s LIMIT 2000";
 
-/* Of each thread and state what most samples fell into. */
+/* The code positions with the most samples for each thread and state. */
 static const char samples_sql[] =
     "SELECT number, location, name, title, routine, function, module, source_file, line, caller, n,"
     " time_s, share_pct FROM (SELECT p.*, s.title, row_number() OVER (PARTITION BY p.number, p.name"
@@ -47,7 +47,7 @@ static const char samples_sql[] =
     " AND s.name = p.name WHERE p.run_id = ?1 AND p." SHOWN ") WHERE place <= 20"
     " ORDER BY time_s DESC, number, name, place LIMIT 2000";
 
-/* Of all threads together; `location` is who waited longest. */
+/* Wait states of all threads together; `location` is the thread with the longest wait. */
 static const char waits_sql[] =
     "SELECT kind, title, routine, function, source_file, line, sum(n) AS n, sum(time_s) AS time_s,"
     " max(longest_s) AS longest_s, max(CASE place WHEN 1 THEN location END) AS location,"
@@ -60,7 +60,7 @@ static const char late_sql[] =
     " longest_s, elapsed_s FROM v_trace_late WHERE run_id = ?1"
     " ORDER BY total_s DESC, number, trace_site_id LIMIT 500";
 
-/* All calls of regions, then their iterations. */
+/* Regions over all calls, then their iterations. */
 static const char phases_sql[] =
     "SELECT name, iteration, calls_n, begin_s, end_s, rank_n, thread_n, time_s, useful_s, mpi_s,"
     " busiest_rank, parallel_pct, balance_pct, communication_pct, mpi_parallel_pct,"
@@ -76,7 +76,7 @@ static const char sizes_sql[] =
     "SELECT from_b, below_b, n, size_b, wait_s FROM v_trace_message_sizes WHERE run_id = ?1"
     " ORDER BY from_b";
 
-/* Level 3 is the time line itself. */
+/* Level 3 is the timeline itself. */
 #define FINER " FROM v_trace_levels WHERE run_id = ?1 AND " SHOWN
 
 static const struct as_data_finer finer_levels = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The key `roofline`: points of counted loops and functions, and ceilings of the machine. */
+/* Writes the key `roofline`: points of counted loops and functions, and ceilings of the machine. */
 #include <assay/roofline.h>
 
 #include <math.h>

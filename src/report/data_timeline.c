@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The time line of a loop, a table of the experiment, for a page that draws it when it is looked
- * at: what each instruction waits for and does, as differences. These are small numbers, of which
- * a compressed page needs a tenth of what pictures take.
+ * The timeline of a loop as a table of the experiment, which the page draws on demand. It has the
+ * waits and steps of each instruction as differences. These are small numbers: compressed they need
+ * a tenth of the size of pictures.
  */
 #include "report/data.h"
 
@@ -15,11 +15,11 @@
 
 struct time_line {
     struct as_json *json;
-    struct as_map_view index; /* of a text */
+    struct as_map_view index; /* text -> index */
     struct as_arena arena;
     AS_VEC(const char *) text;
-    AS_VEC(int64_t) each; /* 7 an execution: doc/reference/report-data.md */
-    int64_t dispatched;   /* of the execution before */
+    AS_VEC(int64_t) each; /* 7 numbers per execution, see doc/reference/report-data.md */
+    int64_t dispatched;   /* of the last execution */
 };
 
 static int text_of(struct time_line *line, const char *text, uint32_t *index)
@@ -37,7 +37,8 @@ static int text_of(struct time_line *line, const char *text, uint32_t *index)
     return as_map_view_put(&line->index, (struct as_view){copy, view.n}, *index);
 }
 
-/* Columns: iteration, assembly, dispatched, sources ready, begins, done, retired. */
+/* Adds an execution. Columns: iteration, assembly, dispatched, sources ready, begins, done,
+ * retired. */
 static int add_timeline_execution(struct time_line *line, struct assay_rows *rows)
 {
     const int64_t dispatched = assay_rows_integer(rows, 2);

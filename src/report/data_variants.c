@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What variants of hot loops took, and what follows from it (doc/manual/decan.md): of each loop,
- * and of each of its buckets. Words for variants and verdicts are those of decan/.
+ * Cycles of the variants of hot loops, and their verdicts (doc/manual/decan.md), for each loop and
+ * each of its buckets. Names of variants and verdicts come from decan/.
  */
 #include "report/data.h"
 
@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "decan/verdict.h"
 
-/* A loop as a whole, which has no bucket, comes before its buckets. */
+/* The loop as a whole has no bucket and precedes its buckets. */
 static const char variants_sql[] =
     "SELECT variant, loop_id, bucket, variant_n AS n, variant_cycles AS cycles,"
     " variant_cycles_low AS low, variant_cycles_high AS high, variant_least_cycles AS least,"
@@ -24,7 +24,8 @@ static const char verdicts_sql[] =
     "SELECT decan_verdict_n, decan_confidence_n, * FROM v_set_decan WHERE run_id = ?1"
     " ORDER BY loop_id, bucket IS NOT NULL, bucket";
 
-/* What a variant is, and its place among them; NULL: one that this program does not know. */
+/* Returns the title of a variant and sets its position; NULL for a variant that this version does
+ * not know. */
 static const char *variant_title(const char *name, unsigned *place)
 {
     const char *known, *title;
@@ -97,7 +98,7 @@ static int write_set(struct as_document *document, const char *key, const char *
     return more < 0 ? more : 0;
 }
 
-/* Sets are there where the pass has run. */
+/* Sets `*has` to true if the pass has run and stored metric sets. */
 static int has_sets(struct assay_experiment *experiment, bool *has, struct assay_error *err)
 {
     struct assay_rows *rows;

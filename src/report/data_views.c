@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The views of the report data: what each column says, then all its cells, column by column. */
+/* The views of the report data: descriptions of all columns, then all cells, column by column. */
 #include "report/data.h"
 
 #include <string.h>
 
 #include "base/error.h"
 
-/* Of one view: some 3 bytes of a page each, so that the page stays below 15 MiB. */
+/* Max metric values of one view: 3 bytes of a page each, so that the page stays below 15 MiB. */
 #define METRIC_CELLS_MOST 2000000
 
 /* ---- Cells -------------------------------------------------------------------------------- */
@@ -86,7 +86,7 @@ static void write_column(struct as_json *json, const struct as_grid_column *colu
     as_json_object_end(json);
 }
 
-/* "module category" as an array. */
+/* Writes words such as "module category" as an array. */
 static void write_words(struct as_json *json, const char *key, const char *words)
 {
     struct as_view rest = as_view_of(words), word;
@@ -98,19 +98,20 @@ static void write_words(struct as_json *json, const char *key, const char *words
     as_json_array_end(json);
 }
 
-/* What the rows are, and what of them is not here. */
+/* Writes the meaning of the rows, and a note about left-out ones. */
 static void write_meaning(struct as_json *json, const struct as_grid *grid, bool is_code)
 {
     struct as_str text = {0};
 
-    const char *note = is_code ? NULL : grid->note; /* it names the experiment, which goes */
+    /* It refers to the experiment, which may be deleted. */
+    const char *note = is_code ? NULL : grid->note;
 
     as_str_appendf(&text, "%s%s%s", grid->view->meaning, note ? " " : "", note ? note : "");
     as_json_key_string(json, "meaning", text.failed ? grid->view->meaning : as_str_z(&text));
     as_str_fini(&text);
 }
 
-/* Columns of measured times; code that was only read has none. */
+/* Returns true for columns of measured times, which code without measurement does not have. */
 static bool is_measured(const struct as_report_column *column)
 {
     static const char *const groups[] = {"own",     "total", "waiting", "trust",

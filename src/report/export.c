@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exports: reads the call stacks of a run and has one of the formats write them. */
+/* Exports: reads the call stacks of a run and writes them in one of the formats. */
 #include "report/export.h"
 
 #include "base/error.h"

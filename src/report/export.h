@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The formats of assay_report_export, one file each. Each writes all samples that were read and
- * counts the different stacks.
+ * The formats of assay_report_export, one file each. Each function writes all samples that were
+ * read and counts the different stacks. Errors: NOMEM, those of as_stacks_walk.
  */
 #ifndef AS_REPORT_EXPORT_H
 #define AS_REPORT_EXPORT_H
@@ -11,16 +11,16 @@
 #include "base/out.h"
 #include "report/stacks.h"
 
-/* One line a stack: frames from the outermost, separated by ';', a blank, and the number of
- * samples, or with `blocked` the nanoseconds waited. */
+/* Writes one line per stack: the frames from the outermost, separated by ';', a blank, and the
+ * number of samples. With `blocked` it writes ns of waiting instead. */
 int as_export_folded(struct as_stacks *stacks, const struct assay_export_options *options,
                      struct as_out *out, uint64_t *stack_n, struct assay_error *err);
 
-/* speedscope's file-format-schema.json: a sampled profile a group, weights in nanoseconds. */
+/* Writes a sampled profile per group with weights in ns (file-format-schema.json of speedscope). */
 int as_export_speedscope(struct as_stacks *stacks, const struct assay_export_options *options,
                          struct as_out *out, uint64_t *stack_n, struct assay_error *err);
 
-/* github.com/google/pprof/proto/profile.proto, in gzip (RFC 1952). */
+/* Writes github.com/google/pprof/proto/profile.proto, compressed with gzip (RFC 1952). */
 int as_export_pprof(struct as_stacks *stacks, const struct assay_export_options *options,
                     struct as_out *out, uint64_t *stack_n, struct assay_error *err);
 

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Folded stacks, the input of flame graphs: B. Gregg, ACM Queue 14 (2) (2016) 91. The format has
- * one number a line and no unit.
+ * Folded stacks, the input of flame graphs: B. Gregg, ACM Queue 14 (2) (2016) 91. A line has one
+ * number without a unit.
  */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "report/export.h"
 #include "report/stack_tree.h"
 
-/* The separator of frames cannot be in a name. */
+/* Writes a frame; a name must not contain the separator of frames. */
 static void write_frame(struct as_out *out, const char *name)
 {
     for (; *name; name++)
         as_out_c(out, *name == ';' ? ',' : *name);
 }
 
-/* Functions of one name are one frame, whatever module they are of: the format knows no more. */
+/* Labels functions by name. Functions with equal names are one frame, whatever their module: the
+ * format has only names. */
 static int label_by_name(const struct as_stacks *stacks, uint32_t *label, struct assay_error *err)
 {
     struct as_map_view seen;
@@ -41,7 +42,7 @@ struct folding {
     const struct assay_export_options *options;
     struct as_stack_tree tree;
     as_stack_list labels;
-    struct as_str group; /* the first frame, where there is more than one group */
+    struct as_str group; /* first frame if there are several groups */
     struct as_out *out;
 };
 

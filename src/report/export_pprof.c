@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pprof's profile.proto (github.com/google/pprof/blob/main/proto/profile.proto). Field numbers
- * below are those of that file. Samples keep their thread as labels; addresses are those of the
- * files, each of which stands as if it were mapped at its own addresses.
+ * Writes pprof's profile.proto (github.com/google/pprof/blob/main/proto/profile.proto). Field
+ * numbers below are from this file. Samples have their thread as labels. Addresses are file
+ * addresses, as if each file were mapped at its own addresses.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -56,9 +56,9 @@ enum function_field {
     FUNCTION_LINE = 5
 };
 
-/* What is said of a module once all sites are known. */
+/* Values of a module that are known after all sites. */
 struct extent {
-    uint64_t start, end; /* addresses seen; `end` 0: none */
+    uint64_t start, end; /* range of addresses; `end` 0: none */
 };
 
 struct pprof_writing {
@@ -66,16 +66,16 @@ struct pprof_writing {
     bool blocked;
     struct as_gzip gzip;
     struct as_map_view text_of;
-    AS_VEC(struct as_view) text; /* the table of strings */
+    AS_VEC(struct as_view) text; /* the string table */
     struct as_str message, field, whole;
     struct extent *extent; /* by module */
     bool *is_used;         /* by function */
-    bool failed;           /* out of memory */
+    bool failed;           /* no memory */
 };
 
 /* ---- Parts --------------------------------------------------------------------------------- */
 
-/* Number of a text in the table; 0 is "". The text stays where it is until the end. */
+/* Returns the index of a text in the string table; 0 is "". The text must live until the end. */
 static uint64_t text_number(struct pprof_writing *w, const char *z)
 {
     const struct as_view view = as_view_of(z ? z : "");
@@ -88,7 +88,7 @@ static uint64_t text_number(struct pprof_writing *w, const char *z)
     return at;
 }
 
-/* Writes a field of the profile, and empties the message it is made of. */
+/* Writes a field of the profile and clears its message. */
 static void emit_field(struct pprof_writing *w, unsigned field)
 {
     as_str_clear(&w->whole);
@@ -113,7 +113,7 @@ static void value_type(struct pprof_writing *w, unsigned field, const char *type
     emit_field(w, field);
 }
 
-/* The field that was built last becomes part of the message. */
+/* Adds the last built field to the message. */
 static void add_field(struct pprof_writing *w, unsigned field)
 {
     as_proto_message(&w->message, field, &w->field);
@@ -130,7 +130,7 @@ static void label_text(struct pprof_writing *w, const char *key, const char *val
     add_field(w, SAMPLE_LABEL);
 }
 
-/* As a text: readers drop a number that is 0, and rank 0 is one. */
+/* Adds a label with a number as text: readers drop the number 0, and rank 0 is valid. */
 static void label_number(struct pprof_writing *w, const char *key, int64_t value)
 {
     char digits[24];
@@ -185,7 +185,7 @@ static int write_samples(struct pprof_writing *w, uint64_t *stack_n, struct assa
     return rc;
 }
 
-/* ---- What samples refer to ----------------------------------------------------------------- */
+/* ---- Tables --------------------------------------------------------------------------------- */
 
 static void write_locations(struct pprof_writing *w)
 {
@@ -211,7 +211,8 @@ static void write_locations(struct pprof_writing *w)
     }
 }
 
-/* Files of users begin at 0, so that addresses need no moving; the kernel where it was seen. */
+/* Writes mappings. Files of users begin at 0, so their addresses need no relocation; the kernel has
+ * its range of addresses. */
 static void write_mappings(struct pprof_writing *w)
 {
     const uint64_t page = 4096;
@@ -308,7 +309,7 @@ int as_export_pprof(struct as_stacks *stacks, const struct assay_export_options 
 
     as_map_view_init(&w.text_of);
     w.extent = as_calloc(stacks->module.n, sizeof *w.extent);
-    /* Walking adds sites and lines, but neither functions nor modules. */
+    /* The walk adds sites and lines, but no functions or modules. */
     w.is_used = as_calloc(stacks->function.n, sizeof *w.is_used);
     if (!w.extent || !w.is_used)
         rc = as_error_nomem(err, "the export");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * speedscope's own format (https://www.speedscope.app/file-format-schema.json). A profile there is
- * a row of stacks with weights; samples of one stack are one, so that the row has no order in time.
+ * Writes the format of speedscope (https://www.speedscope.app/file-format-schema.json). A profile
+ * is a list of stacks with weights. Equal stacks are merged, so the list has no time order.
  */
 #include "base/alloc.h"
 #include "base/error.h"
@@ -13,7 +13,7 @@ struct speedscope_writing {
     struct as_stacks *stacks;
     enum assay_export_by by;
     struct as_stack_tree tree;
-    uint32_t *label, *frame; /* by function: itself; its number among the frames that are used */
+    uint32_t *label, *frame; /* by function: its own index; its number among the frames in use */
     as_stack_list labels;
     struct as_str text;
     struct as_json json;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A graph to be shown: boxes of text lines, edges of a few kinds, nested groups by depth. Written
- * as SVG with our own layout, or as DOT for other tools.
+ * A graph to draw: boxes of text lines, edges of some kinds, groups nested by depth. It is written
+ * as SVG with the layout of layout.h, or as DOT for other tools.
  */
 #ifndef AS_REPORT_GRAPH_H
 #define AS_REPORT_GRAPH_H
@@ -17,17 +17,17 @@
 enum as_graph_edge_kind {
     AS_GRAPH_PLAIN,
     AS_GRAPH_YES,   /* condition true */
-    AS_GRAPH_NO,    /* falls through */
-    AS_GRAPH_TABLE, /* one of many */
+    AS_GRAPH_NO,    /* the condition is false: falls through */
+    AS_GRAPH_TABLE, /* one of many targets */
     AS_GRAPH_EXCEPTION
 };
 
 struct as_graph_box {
     const char *id;    /* stable, unique: "b12" */
     const char *text;  /* lines separated by '\n'; the first is the heading */
-    const char *title; /* for pointing devices and screen readers */
-    uint32_t depth;    /* of nesting: colours the box, 0 = none */
-    bool marked;       /* something is not known here */
+    const char *title; /* for tooltips and screen readers */
+    uint32_t depth;    /* nesting depth, colours the box; 0: none */
+    bool marked;       /* something is unknown here */
 };
 
 struct as_graph_arrow {
@@ -42,13 +42,13 @@ struct as_graph_picture {
     size_t boxes;
     const struct as_graph_arrow *arrow;
     size_t arrows;
-    uint32_t entry; /* box */
+    uint32_t entry; /* index of the entry box */
 };
 
-/* Self-contained SVG, light and dark. Errors: NOMEM, LIMIT. */
+/* Writes self-contained SVG for light and dark schemes. Errors: NOMEM, LIMIT. */
 int as_graph_svg(const struct as_graph_picture *picture, struct as_out *out,
                  struct assay_error *err);
-/* Graphviz DOT. */
+/* Writes Graphviz DOT. */
 void as_graph_dot(const struct as_graph_picture *picture, struct as_out *out);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Horizontal places after Brandes and Koepf: four times, from above and below, leftmost and
- * rightmost, nodes are aligned with the median of their neighbours into straight blocks, which are
- * then packed; each node gets the mean of the two middle ones of its four places. Long edges stay
- * straight: a link between two dummies goes before any other that crosses it.
+ * Horizontal positions by Brandes and Koepf. Four passes (from above and below, leftmost and
+ * rightmost) align nodes with the median of their neighbours. The resulting straight blocks are
+ * then packed. Each node gets the mean of the two middle positions of the four. Long edges stay
+ * straight: a link between two dummies wins over links that cross it.
  */
 #include <float.h>
 #include <stdlib.h>
@@ -13,12 +13,12 @@
 #include "base/sort.h"
 #include "report/graph_ranks.h"
 
-struct place_view { /* one of the four */
+struct place_view { /* one of the four passes */
     const struct as_layers *l;
     const double *width;
-    bool down;            /* aligned with the neighbours below, layers from the bottom */
-    bool right;           /* layers read from the right */
-    const bool *conflict; /* per link of `up` */
+    bool down;            /* aligned with the neighbours below, from the bottom layer up */
+    bool right;           /* layers are read from the right */
+    const bool *conflict; /* by link of `up` */
     uint32_t *root, *align;
     double *x;
 };
@@ -28,7 +28,7 @@ static uint32_t size_of(const struct as_layers *l, uint32_t k)
     return l->first[k + 1] - l->first[k];
 }
 
-/* Node at position `i` of layer `k` as the view reads it. */
+/* Returns the node at position `i` of layer `k` in the reading direction of the pass. */
 static uint32_t node_at(const struct place_view *w, uint32_t k, uint32_t i)
 {
     uint32_t n = size_of(w->l, k);
@@ -46,7 +46,7 @@ static bool is_dummy(const struct as_layers *l, uint32_t v)
     return v >= l->nodes;
 }
 
-/* Marks links that cross one between two dummies and are none themselves. O(links). */
+/* Marks links that cross a link between two dummies and are not such a link. O(links). */
 static void mark_conflicts(const struct as_layers *l, bool *conflict)
 {
     for (uint32_t k = 1; k < l->layers; k++) {
@@ -73,7 +73,7 @@ static void mark_conflicts(const struct as_layers *l, bool *conflict)
     }
 }
 
-/* The link between `upper` and `lower` may not be followed. */
+/* Returns true if the link between `upper` and `lower` must not be aligned. */
 static bool is_conflict(const struct place_view *w, uint32_t upper, uint32_t lower)
 {
     for (uint32_t e = w->l->up_first[lower]; e < w->l->up_first[lower + 1]; e++) {
@@ -130,8 +130,8 @@ static double nodes_apart(const struct place_view *w, uint32_t a, uint32_t b)
     return (w->width[a] + w->width[b]) / 2 + gap;
 }
 
-/* Packs the blocks: each as far to the view's left as its neighbours allow, then as far back to
- * the right as those leave room. */
+/* Packs the blocks: moves each as far left (in the view) as its neighbours allow. Then moves it
+ * back right as far as they leave space. */
 static int pack(struct place_view *w, struct as_arena *arena)
 {
     const struct as_layers *l = w->l;
@@ -201,7 +201,8 @@ static void extent(const struct place_view *w, double *least, double *most)
     }
 }
 
-/* Shifts the four to the extent of the narrowest and takes the middle of each node's places. */
+/* Shifts the four results to the extent of the narrowest, and takes the middle positions of each
+ * node. */
 static void balance(struct place_view view[4], double *x)
 {
     double least[4], most[4];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Order of the nodes in each layer: sweeps down and up put every node at the median of its
- * neighbours, then neighbours change places where that saves crossings. The best order seen stays.
+ * Order of the nodes in each layer: sweeps down and up move each node to the median of its
+ * neighbours. Then adjacent nodes are swapped if this saves crossings. The best order is kept.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,17 +10,17 @@
 #include "report/graph_ranks.h"
 
 #define SWEEPS         24
-#define TRANSPOSE_MOST 2000 /* links of a layer, above which swapping is left out */
+#define TRANSPOSE_MOST 2000 /* max links of a layer for swapping */
 
 struct crossing_sweep {
     struct as_layers *l;
-    uint32_t *tree; /* Fenwick tree over the places of a layer */
+    uint32_t *tree; /* Fenwick tree over the positions of a layer */
     uint32_t *best; /* best order so far */
     struct keyed_node {
         double key;
         uint32_t was, node;
     } * keyed;
-    uint32_t *near; /* places of one node's neighbours */
+    uint32_t *near; /* positions of the neighbours of one node */
 };
 
 static int by_number(const void *a, const void *b)
@@ -41,7 +41,8 @@ static uint32_t neighbours(const struct as_layers *l, uint32_t v, bool up, uint3
     return n;
 }
 
-/* Crossings between layer `k` and the next: pairs of links in the wrong order. O(E log V). */
+/* Returns the crossings between layer `k` and the next: pairs of links in the wrong order. O(E log
+ * V). */
 static uint64_t crossings_below(struct crossing_sweep *s, uint32_t k)
 {
     const struct as_layers *l = s->l;
@@ -51,7 +52,7 @@ static uint64_t crossings_below(struct crossing_sweep *s, uint32_t k)
     memset(s->tree, 0, sizeof *s->tree * (size + 1));
     for (uint32_t i = l->first[k]; i < l->first[k + 1]; i++) {
         uint32_t n = neighbours(l, l->order[i], false, s->near);
-        for (uint32_t e = 0; e < n; e++) { /* links before that end further right */
+        for (uint32_t e = 0; e < n; e++) { /* earlier links that end further right */
             uint32_t before = 0;
             for (uint32_t t = s->near[e] + 1; t; t &= t - 1)
                 before += s->tree[t];
@@ -74,7 +75,8 @@ static uint64_t all_crossings(struct crossing_sweep *s)
     return crossings;
 }
 
-/* Weighted median of Gansner et al.: between two middle places, nearer to the denser side. */
+/* Returns the weighted median of Gansner et al.: between two middle positions, nearer to the denser
+ * side. */
 static double median(const uint32_t *near, uint32_t n)
 {
     const uint32_t middle = n / 2;
@@ -101,7 +103,7 @@ static void order_layer(struct crossing_sweep *s, uint32_t k, bool up)
     for (uint32_t i = 0; i < n; i++) {
         uint32_t v = l->order[l->first[k] + i];
         uint32_t near = neighbours(l, v, up, s->near);
-        /* Nodes without neighbours keep their place. */
+        /* Nodes without neighbours keep their position. */
         s->keyed[i] = (struct keyed_node){near ? median(s->near, near) : i, i, v};
     }
     qsort(s->keyed, n, sizeof *s->keyed, by_key);
@@ -111,7 +113,7 @@ static void order_layer(struct crossing_sweep *s, uint32_t k, bool up)
     }
 }
 
-/* Crossings of the links of `a` and `b` on one side when `a` stands left of `b`. */
+/* Returns the crossings of the links of `a` and `b` on one side, if `a` is left of `b`. */
 static uint64_t crossings_between(struct crossing_sweep *s, uint32_t a, uint32_t b, bool up)
 {
     const struct as_layers *l = s->l;

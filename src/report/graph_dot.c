@@ -6,7 +6,7 @@
 
 #include "report/graph.h"
 
-/* A quoted string; line ends become `line`, "\\l" to align left. */
+/* Writes a quoted string. Line ends become `line`; "\\l" aligns left. */
 static void quote_dot(struct as_out *out, const char *text, const char *line)
 {
     as_out_z(out, "\"");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a graph to layers: edges that close a cycle of the depth-first search are turned round,
- * layers are longest ways from the top, and an edge over several layers gets a dummy in each.
+ * Converts a graph to layers. Edges that close a cycle of the depth-first search are reversed.
+ * Layers are longest paths from the top. An edge over several layers gets a dummy in each layer.
  */
 #include "report/graph_ranks.h"
 
@@ -12,7 +12,7 @@
 #define DUMMIES_MOST 4000000u
 
 struct adjacency {
-    uint32_t *first, *edge; /* per node: its edges of the layout, in order */
+    uint32_t *first, *edge; /* by node: its edges of the layout in order */
 };
 
 static int adjacency_make(const struct as_layout *g, struct as_arena *arena, struct adjacency *out)
@@ -32,7 +32,8 @@ static int adjacency_make(const struct as_layout *g, struct as_arena *arena, str
 
 enum { FRESH, OPEN, DONE };
 
-/* Marks edges that lead back into the search's own path; `by_end` gets nodes in order of ending. */
+/* Marks edges that lead back into the current search path. Sets `by_end` to the nodes in order of
+ * completion. */
 static int break_cycles(const struct as_layout *g, const struct adjacency *a, uint32_t entry,
                         struct as_arena *arena, bool *reversed, uint32_t *by_end)
 {
@@ -72,7 +73,7 @@ static int break_cycles(const struct as_layout *g, const struct adjacency *a, ui
     return 0;
 }
 
-/* Ends of an edge once no cycle is left. */
+/* Returns the upper end of an edge after all cycles are broken. */
 static uint32_t upper(const struct as_layout *g, const bool *reversed, uint32_t e)
 {
     return reversed[e] ? g->edge[e].to : g->edge[e].from;
@@ -83,7 +84,8 @@ static uint32_t lower(const struct as_layout *g, const bool *reversed, uint32_t 
     return reversed[e] ? g->edge[e].from : g->edge[e].to;
 }
 
-/* Longest way from the top for each node; returns the number of layers or 0 when out of memory. */
+/* Computes the longest path from the top for each node. Returns the number of layers, or 0 without
+ * memory. */
 static uint32_t assign_layers(const struct as_layout *g, const bool *reversed, uint32_t *layer,
                               struct as_arena *arena)
 {
@@ -123,7 +125,7 @@ static uint32_t assign_layers(const struct as_layout *g, const bool *reversed, u
     return layers ? layers : 1;
 }
 
-/* Dummies of all edges, and the neighbours of every node above and below. */
+/* Adds the dummies of all edges, and sets the neighbours of each node above and below. */
 static int link_layers(const struct as_layout *g, struct as_layers *l, struct as_arena *arena)
 {
     uint32_t links = 0, dummy = l->nodes;
@@ -177,7 +179,8 @@ static int link_layers(const struct as_layout *g, struct as_layers *l, struct as
     return 0;
 }
 
-/* First order of the layers: as the search met the nodes, dummies behind their upper ends. */
+/* Sets the initial order of the layers: nodes as the search found them, dummies behind their upper
+ * ends. */
 static int first_order(struct as_layers *l, const uint32_t *by_end, struct as_arena *arena)
 {
     uint32_t *fill = as_arena_array(arena, uint32_t, (size_t)l->layers + 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SVG of a graph on our own layout: one file, no script, colours that follow the reader's light or
- * dark scheme. Boxes are sized by their text in a monospaced font of fixed advance.
+ * SVG of a graph with the layout of layout.h: one file without scripts, with colours for light and
+ * dark schemes. Boxes are sized by their text in a monospaced font of fixed advance.
  */
 #include <math.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #define PAD_PX    8.0
 #define MARGIN_PX 20.0
 #define TITLE_PX  28.0
-#define CURVE_PX  10.0 /* radius that rounds the corners of edges */
+#define CURVE_PX  10.0 /* radius of rounded edge corners */
 
 static void escape_svg(struct as_out *out, const char *text, size_t n)
 {
@@ -37,7 +37,7 @@ static void escape_svg(struct as_out *out, const char *text, size_t n)
     }
 }
 
-/* Columns that UTF-8 text takes, one a character. */
+/* Returns the columns of a UTF-8 text, one per character. */
 static size_t columns(const char *text, size_t n)
 {
     size_t count = 0;
@@ -120,7 +120,7 @@ static const char *kind_class(uint8_t kind)
     return name[kind];
 }
 
-/* Point at `part` of CURVE_PX, or half of the way, from `a` to `b`. */
+/* Returns the point at distance CURVE_PX, or half of the distance, from `a` towards `b`. */
 static struct as_layout_point towards(struct as_layout_point a, struct as_layout_point b)
 {
     double x = b.x - a.x, y = b.y - a.y, length = sqrt(x * x + y * y);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loading the rows of a view: one statement, read once, each cell put into its column. */
+/* Loads the rows of a view with one statement, and stores each cell in its column. */
 #include "report/grid.h"
 
 #include <assert.h>
@@ -19,7 +19,7 @@ struct as_grid_column *as_grid_column(const struct as_grid *grid, const char *na
     return NULL;
 }
 
-/* `name`, or with as many '_' behind it as it takes to be new. */
+/* Returns `name`, with as many '_' appended as needed to make it unique. */
 static const char *unique(struct as_grid *grid, const char *name)
 {
     const size_t n = strlen(name);
@@ -170,7 +170,7 @@ static int append_grid_rows(struct as_grid *grid, struct assay_rows *rows, struc
                 return as_error_nomem(err, "the rows of a view");
         grid->row_n++;
     }
-    /* Whoever writes rows reads every column by the number of the row. */
+    /* Writers of rows index every column by the row number. */
     for (size_t i = 0; i < grid->column.n; i++)
         assert(grid->column.at[i]->real.n + grid->column.at[i]->whole.n +
                    grid->column.at[i]->text.n ==

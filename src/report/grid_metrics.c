@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Metrics as columns. A metric that has values for objects of the view's kind, in the run or in all
- * runs, gives up to five columns: the value, its interval, what is behind it and where it comes
- * from; the last four only where they say something. A value of the run comes before one of all.
- * Values that hold under a condition have no place in a row of an object: the grid's note says so,
- * and that values of the last rows are left out where there are too many for a page.
+ * Metrics as columns. A metric with values for objects of the view gives up to five columns. They
+ * are the value, its interval, its count and its origin. The last four exist only if they have
+ * information. A value of the run precedes one of all runs. Values under a condition do not fit
+ * into a row of an object; the note of the grid mentions them. The note also mentions metric values
+ * of the last rows that do not fit into a page.
  */
 #include "report/grid.h"
 
@@ -21,15 +21,15 @@
 struct grid_metric {
     int64_t id;
     const char *name, *title, *topic, *unit, *better, *meaning;
-    const char *origin;              /* of all values, or NULL */
-    bool bounded, counted, integral; /* some value is; all are */
+    const char *origin;              /* common origin of all values, or NULL */
+    bool bounded, counted, integral; /* true for some value; for all values */
     struct as_grid_column *value, *low, *high, *n, *from;
 };
 
 struct metrics {
     struct as_grid *grid;
-    struct as_map_u64 row; /* of an id */
-    size_t row_most;       /* with values */
+    struct as_map_u64 row; /* id -> row */
+    size_t row_most;       /* rows with values */
     bool has_contexts;     /* there are values under conditions */
     AS_VEC(struct grid_metric) all;
 };
@@ -39,7 +39,7 @@ static const char *copied(struct as_grid *grid, const char *text)
     return text ? as_arena_strndup(&grid->arena, text, strlen(text)) : NULL;
 }
 
-/* "flow_paths" as a heading: "Flow paths". */
+/* Returns a heading such as "Flow paths" for "flow_paths". */
 static const char *metric_heading(struct as_grid *grid, const char *name)
 {
     char *text = as_arena_strndup(&grid->arena, name, strlen(name));
@@ -51,7 +51,7 @@ static const char *metric_heading(struct as_grid *grid, const char *name)
     return text;
 }
 
-/* Values that stand alone say what their columns are, sets of metrics describe theirs. */
+/* Single values describe their columns; metric sets describe theirs. */
 static const char metrics_sql[] =
     "WITH known AS (SELECT v.metric_id,"
     " CASE WHEN min(v.origin) = max(v.origin) THEN min(v.origin) END AS origin,"
@@ -111,7 +111,7 @@ static int find_metrics(struct metrics *in, struct assay_experiment *experiment,
     return more;
 }
 
-/* ---- Their columns ------------------------------------------------------------------------ */
+/* ---- Columns of metrics ------------------------------------------------------------------- */
 
 static enum as_column_kind metric_kind(const struct grid_metric *metric)
 {
@@ -129,7 +129,7 @@ static int metric_digits(const struct grid_metric *metric, enum as_column_kind k
     return strcmp(metric->unit, "s") == 0 ? 3 : 2;
 }
 
-/* What the view says of a metric, completed with what the metric says of itself. */
+/* Completes the declaration of a metric in a view with the description of the metric. */
 static struct as_report_column complete(const struct grid_metric *metric,
                                         const struct as_report_column *declared)
 {
@@ -151,7 +151,7 @@ static struct as_report_column complete(const struct grid_metric *metric,
     return is;
 }
 
-/* A column that says more of `of`: "flow_paths_low", "Flow paths, low". */
+/* Adds a column that qualifies `of`: "flow_paths_low", "Flow paths, low". */
 static int add_side(struct as_grid *grid, struct as_grid_column *of, const char *what,
                     enum as_column_kind kind, const char *meaning, struct as_grid_column **out)
 {
@@ -204,7 +204,7 @@ static int add_columns(struct metrics *in, struct grid_metric *metric,
     return 0;
 }
 
-/* Moves the columns from `from` on behind all whose position is not greater. */
+/* Moves the columns from `from` on behind all columns with a position that is not greater. */
 static void move_columns(struct as_grid *grid, size_t from)
 {
     for (size_t i = from; i < grid->column.n; i++) {
@@ -230,7 +230,7 @@ static int add_at(struct metrics *in, struct grid_metric *metric,
     return 0;
 }
 
-/* Declared ones where the view has them, all others at the end. */
+/* Adds all metrics: declared ones at their position in the view, all others at the end. */
 static int add_all(struct metrics *in)
 {
     const struct as_report_view *view = in->grid->view;
@@ -245,7 +245,7 @@ static int add_all(struct metrics *in)
     return 0;
 }
 
-/* ---- Their values ------------------------------------------------------------------------- */
+/* ---- Values of metrics -------------------------------------------------------------------- */
 
 static void set_number(struct as_grid_column *column, size_t row, double value)
 {
@@ -263,7 +263,7 @@ static int set_metric_value(struct metrics *in, struct grid_metric *metric, stru
     const uint32_t row = as_map_u64_get(&in->row, (uint64_t)assay_rows_integer(rows, 0));
 
     if (row == AS_MAP_NONE || row >= in->row_most)
-        return 0; /* an object without samples in this run, or one too many */
+        return 0; /* an object without samples in this run, or beyond the limit */
     set_number(metric->value, row, assay_rows_real(rows, 1));
     set_number(metric->low, row, assay_rows_real(rows, 2));
     set_number(metric->high, row, assay_rows_real(rows, 3));
@@ -301,7 +301,7 @@ static int index_rows(struct metrics *in)
     return 0;
 }
 
-/* ---- What is left out ---------------------------------------------------------------------- */
+/* ---- Left-out values ---------------------------------------------------------------------- */
 
 static const char contexts_sql[] =
     "SELECT EXISTS (SELECT 1 FROM context) AND (EXISTS (SELECT 1 FROM value"
@@ -342,8 +342,8 @@ static int write_note(struct metrics *in)
     return note.failed ? ASSAY_ERR_NOMEM : 0;
 }
 
-/* Objects with values of metrics: others take no room. Names of sets were checked when they were
- * made, and when the experiment was opened. */
+/* Lists the objects with metric values, because only they count towards the limit. Names of sets
+ * are valid: they were checked at creation and when the experiment was opened. */
 static int objects_sql_of(const struct as_grid *grid, struct assay_experiment *experiment,
                           struct as_str *sql, struct assay_error *err)
 {
@@ -361,7 +361,7 @@ static int objects_sql_of(const struct as_grid *grid, struct assay_experiment *e
     return more < 0 ? more : sql->failed ? as_error_nomem(err, "the columns of metrics") : 0;
 }
 
-/* Goes on to the row behind the `most`-th that has values. */
+/* Finds the row behind the `most`-th row with values. */
 static int skip_empty_rows(struct metrics *in, struct assay_experiment *experiment, int64_t run_id,
                            size_t most, struct assay_error *err)
 {
@@ -392,7 +392,7 @@ static int skip_empty_rows(struct metrics *in, struct assay_experiment *experime
     return rc;
 }
 
-/* Values for as many rows as the view allows, in its order: the hottest first. */
+/* Limits the values to as many rows as the view allows, in its order: the hottest first. */
 static int limit_rows(struct metrics *in, struct assay_experiment *experiment, int64_t run_id,
                       struct assay_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compressing; see gzip.h. The compressor has all its memory from the beginning: it cannot fail. */
+/* The compressor allocates all its memory at the start, so later calls cannot fail. */
 #include "report/gzip.h"
 
 #include "base/alloc.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes compressed with gzip (RFC 1952) into a sink. No name and no time: equal in, equal out. */
+/* Compresses bytes with gzip (RFC 1952) into a sink. The output has no name and no time, so equal
+ * input gives equal output. */
 #ifndef AS_REPORT_GZIP_H
 #define AS_REPORT_GZIP_H
 
@@ -17,7 +18,7 @@ struct as_gzip {
     unsigned char block[16384];
 };
 
-/* Errors: NOMEM. After success end it with as_gzip_end, also to give up. */
+/* Begins a stream. Errors: NOMEM. After success always call as_gzip_end. */
 int as_gzip_begin(struct as_gzip *gzip, struct as_out *out, struct assay_error *err);
 void as_gzip_write(struct as_gzip *gzip, const void *p, size_t n);
 void as_gzip_end(struct as_gzip *gzip);

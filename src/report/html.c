@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fills the shell: what stands between its markers goes out as it is. */
+/* Fills the page template; text between its markers is copied. */
 #include "report/html.h"
 
 #include <string.h>
@@ -65,7 +65,7 @@ void as_html_escape(struct as_out *out, const char *text, size_t n)
     }
 }
 
-/* ---- What stands for the markers ---------------------------------------------------------- */
+/* ---- Content of the markers -------------------------------------------------------------- */
 
 static int write_title(struct html_page *page, struct assay_error *err)
 {
@@ -77,7 +77,7 @@ static int write_title(struct html_page *page, struct assay_error *err)
     return rc;
 }
 
-/* Texts of the page are shown as they are, so that they are clean. */
+/* Writes the data. The page shows texts unchanged, so they are cleaned here. */
 static int write_data(struct html_page *page, struct assay_error *err)
 {
     struct assay_report_data_options options =
@@ -102,7 +102,7 @@ static int write_data(struct html_page *page, struct assay_error *err)
     return rc;
 }
 
-/* Of code that was only read: what is worth most, in words. */
+/* Writes a text summary of code that was only analysed: its most important findings. */
 static int write_code_summary(struct html_page *page, struct assay_error *err)
 {
     struct assay_rows *rows;
@@ -160,7 +160,7 @@ static const struct marker {
     {"%ASSAY_NOSCRIPT%", write_summary},
 };
 
-/* The first marker in `rest`, NULL after the last; `*at` is where. */
+/* Returns the first marker in `rest` and sets `*at` to its position; NULL after the last. */
 static const struct marker *next_marker(const char *rest, const char **at)
 {
     const struct marker *first = NULL;

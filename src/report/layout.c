@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The steps of the layout put together: layers from top to bottom, edges through the places of
- * their dummies. Edges leave boxes at their lower side and come in at the upper one, spread in the
- * order of the other ends; edges that go up do the same the other way round.
+ * Combines the steps of the layout: layers from top to bottom, edges through the positions of their
+ * dummies. Edges leave boxes at their lower side and enter at the upper side. They are spread in
+ * the order of their other ends. Upward edges do the opposite.
  */
 #include "report/layout.h"
 
@@ -12,21 +12,21 @@
 #include "base/error.h"
 #include "report/graph_ranks.h"
 
-#define LOOP_PX 14.0 /* how far a self loop stands out */
-#define PORT_PX 14.0 /* most distance between the ends of two edges at a box */
+#define LOOP_PX 14.0 /* width of a self loop beside its box */
+#define PORT_PX 14.0 /* max distance between the ends of two edges at a box */
 
 struct drawing {
     struct as_layout *g;
     struct as_layers layers;
-    double *x;            /* per node, dummies too */
-    double *top, *bottom; /* per layer */
+    double *x;            /* by node, with dummies */
+    double *top, *bottom; /* by layer */
 };
 
-/* One end of one edge at one side of a box. */
+/* An end of an edge at one side of a box. */
 struct end {
     uint32_t node;
     bool below;     /* at the lower side */
-    double towards; /* where the edge goes on to */
+    double towards; /* position that the edge leads to */
     uint32_t edge;
     bool is_from;
 };
@@ -53,7 +53,8 @@ static uint32_t dummies_of(const struct drawing *d, uint32_t e)
     return n;
 }
 
-/* Heights of the layers; more room below a layer where links go far to the side. */
+/* Computes the heights of the layers. A layer with links that go far sideways gets more space
+ * below. */
 static void stack_layers(struct drawing *d)
 {
     const struct as_layers *l = &d->layers;
@@ -83,7 +84,7 @@ static void stack_layers(struct drawing *d)
     }
 }
 
-/* Points of an edge from its upper end to its lower end, box ends left open. */
+/* Computes the points of an edge from its upper to its lower end, without the ends at boxes. */
 static void route(struct drawing *d, uint32_t e, struct as_layout_point *point)
 {
     const struct as_layers *l = &d->layers;
@@ -109,7 +110,7 @@ static void self_loop(const struct as_layout_node *node, struct as_layout_point 
     point[3] = (struct as_layout_point){right, node->y - half};
 }
 
-/* Ends of all edges, spread over the sides of their boxes. */
+/* Spreads the ends of all edges over the sides of their boxes. */
 static int attach_edges(struct drawing *d, struct as_arena *arena)
 {
     struct as_layout *g = d->g;
@@ -148,7 +149,7 @@ static int attach_edges(struct drawing *d, struct as_arena *arena)
     return 0;
 }
 
-/* Moves everything so that the drawing begins at (0, 0). */
+/* Moves the drawing so that it begins at (0, 0). */
 static void fit_drawing(struct as_layout *g)
 {
     double left = DBL_MAX, right = -DBL_MAX, bottom = 0;
@@ -181,7 +182,7 @@ static int place_all(struct drawing *d, struct as_arena *arena)
         return ASSAY_ERR_NOMEM;
     for (uint32_t v = 0; v < l->nodes; v++)
         width[v] = d->g->node[v].width;
-    for (uint32_t e = 0; e < d->g->edges; e++) { /* room for self loops */
+    for (uint32_t e = 0; e < d->g->edges; e++) { /* space for self loops */
         if (d->g->edge[e].from == d->g->edge[e].to)
             width[d->g->edge[e].from] = d->g->node[d->g->edge[e].from].width + 2 * LOOP_PX;
     }

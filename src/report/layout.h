@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Layered drawing of directed graphs: control flow, calls, dependences. Knows boxes and edges, not
- * what they mean or how they are painted. The result depends on the graph and its order alone.
+ * Layered drawing of directed graphs: control flow, calls, dependences. It places boxes and edges,
+ * independent of their meaning and style. The result depends only on the graph and its order.
  *
  * Sources: Sugiyama, Tagawa, Toda, "Methods for visual understanding of hierarchical system
  * structures", 1981 (the steps); Gansner et al., "A technique for drawing directed graphs", IEEE
@@ -20,9 +20,9 @@
 #include "base/arena.h"
 
 struct as_layout_node {
-    double width, height; /* given, in px */
-    double x, y;          /* found: of the centre */
-    uint32_t layer;       /* found: 0 = top */
+    double width, height; /* input, px */
+    double x, y;          /* output: centre */
+    uint32_t layer;       /* output: 0 is the top layer */
 };
 
 struct as_layout_point {
@@ -30,28 +30,28 @@ struct as_layout_point {
 };
 
 struct as_layout_edge {
-    uint32_t from, to;      /* given */
-    uint32_t first, points; /* found: into as_layout.point, from `from` to `to` */
-    bool up;                /* found: drawn against the direction of the layers, or a self loop */
+    uint32_t from, to;      /* input */
+    uint32_t first, points; /* output: range in as_layout.point, from `from` to `to` */
+    bool up;                /* output: drawn against the layer direction, or a self loop */
 };
 
 struct as_layout {
     struct as_layout_node *node;
     struct as_layout_edge *edge;
     uint32_t nodes, edges;
-    struct as_layout_point *point; /* found, in the arena */
+    struct as_layout_point *point; /* output, in the arena */
     uint32_t points;
-    double width, height; /* found: of the drawing, whose corner is (0, 0) */
-    uint64_t crossings;   /* found */
+    double width, height; /* output: size of the drawing with its corner at (0, 0) */
+    uint64_t crossings;   /* output */
 };
 
 /* Distances in px. */
 #define AS_LAYOUT_BESIDE 24.0 /* between boxes of a layer */
-#define AS_LAYOUT_BELOW  36.0 /* between layers, more where many edges pass */
+#define AS_LAYOUT_BELOW  36.0 /* between layers; more if many edges pass */
 
 /*
- * Places all boxes and routes all edges; `entry` (or any node when out of range) comes first.
- * Memory from `arena`. Errors: NOMEM, LIMIT (edges so long that they cross millions of layers).
+ * Places all boxes and routes all edges; `entry` (or any node if it is out of range) is first.
+ * Memory comes from `arena`. Errors: NOMEM, LIMIT (long edges that cross millions of layers).
  */
 int as_layout_make(struct as_layout *layout, uint32_t entry, struct as_arena *arena,
                    struct assay_error *err);

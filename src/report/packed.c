@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compression and base64 in one pass over blocks. Failures of the sink show when it is flushed. */
+/* Compression and base64 in one pass over blocks. A failure of the sink is returned when it is
+ * flushed. */
 #include "report/packed.h"
 
 #include <errno.h>
@@ -35,7 +36,7 @@ void as_packed_fini(struct as_packed *packed)
 
 static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* One group of three bytes as four characters. */
+/* Encodes three bytes as four characters. */
 static void encode_base64_group(char *to, const unsigned char from[3])
 {
     to[0] = digit[from[0] >> 2];
@@ -44,7 +45,7 @@ static void encode_base64_group(char *to, const unsigned char from[3])
     to[3] = digit[from[2] & 63];
 }
 
-/* Whole groups of what is left and `p`; the rest waits for the next. */
+/* Encodes complete groups of the remaining bytes and `p`. Other bytes remain for the next call. */
 static void encode(struct as_packed *packed, const unsigned char *p, size_t n)
 {
     char text[4 * 256];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes compressed (zlib format, RFC 1950) and written as base64 (RFC 4648), streamed: how the data
- * of a report stands in its page.
+ * Compresses bytes (zlib format, RFC 1950) and writes them as base64 (RFC 4648) in a stream: the
+ * format of report data in a page.
  */
 #ifndef AS_REPORT_PACKED_H
 #define AS_REPORT_PACKED_H
@@ -13,16 +13,15 @@
 struct as_packed {
     z_stream z;
     struct as_out *to;
-    unsigned char rest[2]; /* bytes that do not fill a group of base64 yet */
+    unsigned char rest[2]; /* bytes that do not fill a base64 group yet */
     size_t rest_n;
 };
 
-/* Begins to pack into `to`, borrowed. 0 or ASSAY_ERR_NOMEM; ends with as_packed_fini in any case.
- */
+/* Begins to write to `to`, borrowed. Returns 0 or ASSAY_ERR_NOMEM. Always call as_packed_fini. */
 int as_packed_init(struct as_packed *packed, struct as_out *to);
-/* For as_out_init_call; `context` is the packer. 0 or an errno. */
+/* Callback for as_out_init_call; `context` is the packer. Returns 0 or errno. */
 int as_packed_write(void *context, const char *p, size_t n);
-/* Writes what is left. 0 or an errno. */
+/* Writes the remaining bytes. Returns 0 or errno. */
 int as_packed_end(struct as_packed *packed);
 void as_packed_fini(struct as_packed *packed);
 

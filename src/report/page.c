@@ -62,7 +62,7 @@ int as_page_table_end(const struct as_page *page, struct as_table *table, struct
 
 /* ---- Sentences ---------------------------------------------------------------------------- */
 
-/* Appends `s` clean, and of what the terminal does not know a mark in its place. */
+/* Appends `s` with escapes. A character that the terminal does not support becomes a mark. */
 static void append_clean(const struct as_page *page, struct as_str *to, struct as_view s)
 {
     struct as_str clean = {0};
@@ -83,7 +83,7 @@ static void append_clean(const struct as_page *page, struct as_str *to, struct a
     as_str_fini(&clean);
 }
 
-/* The longest front of `s`, or back of it, that takes at most so many columns. */
+/* Returns the longest start (or end) of `s` with at most this many columns. */
 static struct as_view front(struct as_view s, size_t columns)
 {
     size_t i = 0, width = 0;
@@ -130,7 +130,7 @@ static void write_fitting_word(struct as_page *page, struct as_view word, size_t
     as_out_view(page->out, back(word, rest / 2));
 }
 
-/* The next word; with `whole` a blank inside quotes of a shell does not end it. */
+/* Returns the next word. With `whole` a blank inside shell quotes does not end a word. */
 static bool next_word(struct as_view *rest, struct as_view *word, bool whole)
 {
     const char *from = rest->p;
@@ -153,7 +153,7 @@ void as_page_wrap(struct as_page *page, const char *first, const char *text, boo
 {
     const size_t indent = as_utf8_width(as_view_of(first));
     const size_t most = page->width > indent + 8 ? page->width - indent : 8;
-    /* A line that goes on needs room for its backslash. */
+    /* A line that continues needs space for its backslash. */
     const size_t room = whole && most > 10 ? most - 2 : most;
     struct as_str clean = {0};
     struct as_view rest, word;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A page of text for a terminal: headings, wrapped sentences, bars. Keeps control characters of
- * names away from the terminal, and everything beyond ASCII where it would not be understood.
+ * A page of text for a terminal: headings, wrapped sentences, bars. Replaces control characters in
+ * names, and other characters beyond ASCII if the terminal does not support UTF-8.
  */
 #ifndef AS_REPORT_PAGE_H
 #define AS_REPORT_PAGE_H
@@ -19,7 +19,7 @@ struct as_page {
     bool colour, utf8;
 };
 
-/* A blank line and a heading. */
+/* Writes a blank line and a heading. */
 void as_page_heading(struct as_page *page, const char *title);
 
 /* Begins a table in the style of the page. */
@@ -29,16 +29,16 @@ void as_page_table_begin(const struct as_page *page, struct as_table *table,
 int as_page_table_end(const struct as_page *page, struct as_table *table, struct assay_error *err);
 
 /*
- * `text` after `first` (a label, a bullet), wrapped at blanks; further lines are indented to where
- * the first began. Words longer than a line are shortened in the middle, unless `whole`: then they
- * stay, and lines that go on end in a backslash, for commands.
+ * Writes `text` behind `first` (a label, a bullet), wrapped at blanks. Further lines are indented
+ * to the start of the text. Longer words are shortened in the middle. With `whole` (for commands)
+ * words stay complete, and wrapped lines end in a backslash.
  */
 void as_page_wrap(struct as_page *page, const char *first, const char *text, bool whole);
 
-/* A bar of `part` (0 to 1) of `columns`, appended to `to`. */
+/* Appends a bar of length `part` (0 to 1) in `columns` columns to `to`. */
 void as_page_bar(const struct as_page *page, struct as_str *to, double part, size_t columns);
 
-/* Begins a style, where there is colour. */
+/* Begins a style if colour is on. */
 void as_page_style(const struct as_page *page, enum as_style style);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a run worked in parallel, as JSON (doc/reference/json.md). Times are seconds. */
+/* The parallel behaviour of a run as JSON (doc/reference/json.md). Times are seconds. */
 #include <stdio.h>
 
 #include "analytics/interest.h"
@@ -35,7 +35,7 @@ static void write_location_json(const struct parallel_json *p, const char *key, 
         as_json_u64(p->json, at);
 }
 
-/* "mpi_s" */
+/* Writes an activity as a member such as "mpi_s". */
 static void write_activity(struct as_json *json, enum as_activity activity, int64_t ns)
 {
     char key[64];
@@ -102,7 +102,7 @@ static void write_blame_rows(const struct parallel_json *p)
     as_json_array_end(p->json);
 }
 
-/* Calls of MPI, unless they are sums. */
+/* Returns true for MPI calls, unless they are sums. */
 static bool is_split(const struct as_analysis *a, const struct as_site_sum *sum)
 {
     return a->summed_n == 0 && as_activity_of_group(a->site.at[sum->site].group) == AS_ACTIVITY_MPI;

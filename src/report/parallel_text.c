@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a run worked in parallel, as text. */
+/* The parallel behaviour of a run as text. */
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -11,7 +11,8 @@
 
 #define ROWS_MOST 12u
 #define NAME_MOST 64u
-/* This row of efficiencies says nothing new if each rank has one thread and none sleeps. */
+/* Index of the efficiency of threads. It adds no information if each rank has one thread and none
+ * sleeps. */
 #define THREADS_ROW 7u
 #define SECONDS(ns) ((double)(ns)*1e-9)
 
@@ -22,7 +23,7 @@ struct parallel_text {
     void *context;
 };
 
-/* "rank 3", "rank 3, thread 2", "thread 2": threads by their place in the process, from 0. */
+/* Adds "rank 3", "rank 3, thread 2" or "thread 2". Threads are counted in their process from 0. */
 static void add_thread_cell(const struct parallel_text *t, struct as_table *table, uint32_t at)
 {
     const struct as_analysis *a = t->sums->analysis;
@@ -129,7 +130,7 @@ static void append_phase(const struct parallel_text *t, struct as_table *table,
     add_thread_cell(t, table, phase->busiest);
 }
 
-/* Regions of the program, all calls. */
+/* Writes the regions of the program over all calls. */
 static int write_phases(const struct parallel_text *t, struct assay_error *err)
 {
     static const struct as_column columns[] = {
@@ -157,7 +158,7 @@ static int write_phases(const struct parallel_text *t, struct assay_error *err)
     return as_page_table_end(t->page, &table, err);
 }
 
-/* Returns the region that is called again and again and takes most time, or NULL. */
+/* Returns the repeatedly called region with the most time, or NULL. */
 static const struct as_phase *main_loop_of(const struct as_analysis *a)
 {
     const struct as_phase *main = NULL;
@@ -177,7 +178,7 @@ static void append_iteration(struct as_table *table, const struct as_phase *phas
                    phase->first + phase->calls_n - 1);
 }
 
-/* Writes the first iterations of the region with most time. JSON and views have all. */
+/* Writes the first iterations of the region with the most time. JSON and views have all of them. */
 static int write_iterations(const struct parallel_text *t, struct assay_error *err)
 {
     static const struct as_column columns[] = {
@@ -286,7 +287,7 @@ static int emit_locations(const struct parallel_text *t, struct assay_error *err
         {.title = "asleep", .align = AS_ALIGN_RIGHT},
         {.title = "idle", .align = AS_ALIGN_RIGHT},
         {.title = "crit. path", .align = AS_ALIGN_RIGHT},
-        {.title = "not recorded", .align = AS_ALIGN_RIGHT}, /* the last: mostly left out */
+        {.title = "not recorded", .align = AS_ALIGN_RIGHT}, /* last column: usually left out */
     };
     const struct as_analysis *a = t->sums->analysis;
     const bool has_off = was_off(a);
@@ -314,7 +315,7 @@ static int emit_locations(const struct parallel_text *t, struct assay_error *err
     return 0;
 }
 
-/* Time of the calls of MPI of a thread. */
+/* Time of the MPI calls of a thread. */
 struct mpi_time {
     int64_t time_ns, waiting_ns, transfer_ns;
 };
@@ -332,7 +333,7 @@ static struct mpi_time mpi_time_of(const struct as_analysis *a, uint32_t locatio
     return t;
 }
 
-/* Nothing is known of it where calls are sums. */
+/* Writes the MPI times of threads. They are unknown if calls are sums. */
 static int write_mpi(const struct parallel_text *t, struct assay_error *err)
 {
     static const struct as_column columns[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the experiment says of a run, for its summary: the findings that come first, in the order of
- * v_findings, and the commands that go with them. A run of which nothing can be said yet has a flag
- * in their place; it is made here, for nobody wrote it.
+ * Reads the first findings of a run in the order of v_findings, and their commands. A run that is
+ * not attributed yet has no findings. It gets a flag instead, which is made here because the
+ * experiment has none.
  */
 #include <math.h>
 #include <string.h>
@@ -13,11 +13,12 @@
 #include "report/profile.h"
 
 #define EXPERIMENT "{experiment}"
-#define SMALL      0.01 /* of the run */
+#define SMALL      0.01 /* share of the run */
 
 /* ---- Commands ------------------------------------------------------------------------------ */
 
-/* `command` with the experiment in its place; NULL when out of memory. */
+/* Returns `command` with the path of the experiment in place of EXPERIMENT, or NULL without
+ * memory. */
 static const char *command_of(struct as_profile *profile, const char *command)
 {
     const char *at = strstr(command, EXPERIMENT), *from = command;
@@ -34,7 +35,7 @@ static const char *command_of(struct as_profile *profile, const char *command)
     return copy;
 }
 
-/* Each once. */
+/* Adds a command unless it is in the list. */
 static int add_command(struct as_profile *profile, const char *command)
 {
     if (!command)
@@ -52,7 +53,7 @@ static int add_view(struct as_profile *profile, const char *view)
         command_of(profile, as_profile_text(profile, "assay show {experiment} --view %s", view)));
 }
 
-/* The views first, then what the findings ask for. */
+/* Adds the commands of views, then those of the findings. */
 static int add_commands(struct as_profile *profile)
 {
     const struct as_profile_run *run = &profile->run;
@@ -91,8 +92,8 @@ static double real_or_nan(struct assay_rows *rows, int column)
                                                             : assay_rows_real(rows, column);
 }
 
-/* Seconds that were measured, or that the finding may gain. A loop without a bound has its share of
- * the time. A hint claims no time. */
+/* Returns the seconds that a finding may gain, or measured seconds. A loop without a bound has its
+ * share of the time. A hint has no seconds. */
 static const char *seconds_of(struct as_profile *profile, struct assay_rows *rows)
 {
     const double gain_s = real_or_nan(rows, 5);
@@ -137,7 +138,7 @@ static int add_finding(struct as_profile *profile, struct assay_rows *rows)
     return as_vec_push(&profile->advice, it);
 }
 
-/* Then nothing else can be said. */
+/* Adds the flag of an unfinished run, for which nothing else is known. */
 static int flag_unfinished(struct as_profile *profile)
 {
     const bool may_live = profile->run.state && strcmp(profile->run.state, "recording") == 0;

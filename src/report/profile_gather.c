@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads what the summary of a profile shows out of the views of an experiment
+ * Reads the content of the summary of a profile from the views of an experiment
  * (doc/reference/experiment.md).
  */
 #include "report/profile.h"
@@ -19,7 +19,7 @@
 struct row_reading {
     struct as_profile *profile;
     struct assay_rows *rows;
-    bool failed; /* out of memory */
+    bool failed; /* no memory */
 };
 
 static const char *read_text(struct row_reading *in, int column)
@@ -44,7 +44,7 @@ static int64_t read_integer(struct row_reading *in, int column, int64_t unknown)
                : assay_rows_integer(in->rows, column);
 }
 
-/* Five columns from `column` on: time, per cent, low, high, few_samples. */
+/* Returns a share from five columns from `column` on: time, per cent, low, high, few_samples. */
 static struct as_share read_share(struct row_reading *in, int column)
 {
     return (struct as_share){
@@ -56,7 +56,7 @@ static struct as_share read_share(struct row_reading *in, int column)
     };
 }
 
-/* Hands each row to `take`; ?1 is the run, ?2 the limit. */
+/* Passes each row to `take`; ?1 is the run, ?2 the limit. */
 static int read_each_row(struct assay_experiment *experiment, struct as_profile *profile,
                          const char *sql, size_t limit, void (*take)(struct row_reading *),
                          struct assay_error *err)
@@ -76,7 +76,7 @@ static int read_each_row(struct assay_experiment *experiment, struct as_profile 
 
 #define PUSH(in, list, ...) ((in)->failed |= as_vec_push(&(in)->profile->list, __VA_ARGS__) < 0)
 
-/* ---- What is read ------------------------------------------------------------------------- */
+/* ---- Rows of the summary ---------------------------------------------------------------- */
 
 static void read_profile_run(struct row_reading *in)
 {
@@ -172,7 +172,8 @@ static void read_profile_binary(struct row_reading *in)
     PUSH(in, binary, (struct as_profile_binary){.name = read_text(in, 0), .pct = real(in, 1)});
 }
 
-/* Two points are told: less is no surprise. Of the view of the binary all have their own time. */
+/* Functions with at least two points more in the binary than of their own; smaller differences are
+ * not interesting. The view without inlining has no such difference. */
 static const char binary_sql[] =
     "SELECT name, binary_pct FROM v_functions WHERE run_id = ?1 AND binary_pct > exclusive_pct + 2"
     " ORDER BY binary_pct DESC, function_id LIMIT 3";
@@ -212,12 +213,12 @@ static void read_profile_flag(struct row_reading *in)
              .name = read_text(in, 0), .text = read_text(in, 1), .n = read_integer(in, 2, 1)});
 }
 
-/* With max() the other columns are those of the row that has it. */
+/* With max() the other columns come from the same row. */
 static const char flag_sql[] =
     "SELECT name, text, count(*), max(n) FROM v_flags WHERE ifnull(run_id, 0) IN (0, ?1)"
     " GROUP BY name ORDER BY " AS_FACTS_GRAVEST ", max(n) DESC, name";
 
-/* What the kernel counted and no sample saw; of a run that has such an account. */
+/* Reads the CPU time that the kernel counted and its part without samples, if the run has both. */
 static void read_missing_time(struct row_reading *in)
 {
     in->profile->run.cpu_s = real(in, 0);
@@ -241,7 +242,7 @@ int as_report_run(struct assay_experiment *experiment, int64_t run_id, int64_t *
 
     AS_TRY(assay_rows_open(
         experiment,
-        /* The last, but rather not one that was made for another. */
+        /* The last run, preferably one that was not recorded for another run. */
         "SELECT CASE WHEN ?1 THEN max(CASE WHEN run_id = ?1 THEN run_id END) ELSE"
         " ifnull(max(CASE WHEN ifnull(role, 'main') = 'main' THEN run_id END), max(run_id)) END,"
         " count(*), max(run_id) FROM run",
@@ -326,7 +327,7 @@ static const char gain_sql[] =
     " replace(source_file, rtrim(source_file, replace(source_file, '/', '')), '') || ':' || line," \
     " '')"
 
-/* Waits of all threads in one place, with the thread that has most. */
+/* Wait states of all threads at one code position, with the thread that waited longest. */
 /* prose: off (SQL) */
 static const char trace_wait_sql[] =
     "SELECT sum(time_s), max(longest_s), sum(n), title, max(site), max(most) FROM (SELECT "

@@ -10,7 +10,7 @@
 
 /* ---- Parts -------------------------------------------------------------------------------- */
 
-/* Unknown numbers are null: not-a-number is written so anyway. */
+/* Writes a number, or null if it is unknown. Not-a-number gives null anyway. */
 static void known_member(struct as_json *json, const char *key, int64_t value, int64_t unknown)
 {
     as_json_key(json, key);
@@ -20,7 +20,7 @@ static void known_member(struct as_json *json, const char *key, int64_t value, i
         as_json_i64(json, value);
 }
 
-/* "self_time_s", "self_pct", ... */
+/* Writes members such as "self_time_s" and "self_pct". */
 static void share_member(struct as_json *json, const char *const key[4], const struct as_share *it)
 {
     as_json_key_double(json, key[0], it->time_s);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How evenly the work was spread over ranks, processes and threads. A library that waits by
- * spinning runs all the time, so the balance of all time says little of such programs: the time
- * outside MPI, OpenMP and pthread is compared as well.
+ * Load balance over ranks, processes and threads. A library that waits by spinning runs all the
+ * time. Then the balance of all time says little. So the time outside MPI, OpenMP and pthread is
+ * compared as well.
  */
 #include <math.h>
 #include <string.h>
@@ -15,8 +15,8 @@
 struct member {
     int64_t key; /* rank or process_id */
     int64_t process_id, tid, pid, rank, omp_thread;
-    double time_s, work_s, blocked_s, queued_s; /* queued_s below 0: not known */
-    bool works; /* else it is a launcher's, or idle: experiment/roles.c says what that is */
+    double time_s, work_s, blocked_s, queued_s; /* queued_s negative: unknown */
+    bool works; /* false: a launcher or idle, see experiment/roles.c */
 };
 
 struct members {
@@ -63,7 +63,7 @@ static int read_threads(struct assay_experiment *experiment, int64_t run_id,
     return rc;
 }
 
-/* Threads of a rank or process are neighbours but for processes that share a rank. */
+/* Finds a member. Threads of a rank or process are adjacent, unless processes share a rank. */
 static struct member *find_member(struct members *members, int64_t key)
 {
     for (size_t i = members->list.n; i-- > 0;)
@@ -82,7 +82,7 @@ static int sum_by_owner(struct members *threads, struct members *owners, struct 
         struct member one = *it;
 
         if (key < 0)
-            continue; /* the launcher is no rank */
+            continue; /* the launcher has no rank */
         if (!it->works)
             one.time_s = one.work_s = 0;
         if (owner) {
@@ -124,7 +124,7 @@ static size_t worked_n(struct members *members)
     return n;
 }
 
-/* The one figure that metrics and findings give as well; only work has it. */
+/* Reads the balance, the same number as in metrics and findings. Only work has it. */
 static int read_balance(struct assay_experiment *experiment, struct as_profile *profile,
                         struct as_profile_spread *spread, struct assay_error *err)
 {
@@ -193,7 +193,8 @@ static void add_up(struct as_profile *profile, struct members *threads)
     }
 }
 
-/* All time says what work does where nothing is MPI's, OpenMP's or of threads. */
+/* Adds the spread of all time, and that of work. Without MPI, OpenMP and pthread time both are
+ * equal. */
 static int add_both(struct assay_experiment *experiment, struct as_profile *profile,
                     struct members *members, const char *over, struct assay_error *err)
 {
@@ -210,7 +211,7 @@ static int add_all(struct assay_experiment *experiment, struct as_profile *profi
                    struct members *threads, struct members *owners, struct assay_error *err)
 {
     AS_TRY(sum_by_owner(threads, owners, err));
-    /* One thread each: the same numbers again. */
+    /* With one thread each the numbers would repeat. */
     const bool same = worked_n(threads) == worked_n(owners);
     if (owners->has_ranks || !same)
         AS_TRY(

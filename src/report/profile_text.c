@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The summary of a profile as text of a given width. What is gathered is in profile.h; here it is
- * only worded and laid out. Wide pages show more columns, narrow ones shorten names.
+ * The summary of a profile as text of a given width. profile.h has the content; this file only
+ * formats it. Wide pages show more columns, narrow ones shorten names.
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "base/short_name.h"
 #include "report/profile_text.h"
 
-#define WIDE 100 /* columns from which tables show everything */
+#define WIDE 100 /* min columns for complete tables */
 #define BAR  24
 
 /* ---- Cells -------------------------------------------------------------------------------- */
@@ -26,7 +26,7 @@ static void seconds(const struct as_summary_text *s, struct as_table *table, dou
         as_table_f(table, "%.*f", s->decimals, value);
 }
 
-/* Per cent and half of its interval; few samples make it a guess, which is said. */
+/* Adds per cent and half of the interval. A value from few samples gets a question mark. */
 static void append_share(struct as_table *table, const struct as_share *it)
 {
     as_table_f(table, "%.1f%s", it->pct, it->few_samples ? "?" : "");
@@ -54,8 +54,8 @@ static void source(struct as_summary_text *s, struct as_table *table, const char
     as_table_string(table, as_str_z(&s->text));
 }
 
-/* Template and parameter lists are the first to go when there is no room. `into`: what it is
- * inlined into, outermost first, told where there is room; NULL where it is not inlined. */
+/* Adds a name. Template and parameter lists are shortened first. `into`: the functions it is
+ * inlined into, outermost first, shown on wide pages; NULL: not inlined. */
 static void name(struct as_summary_text *s, struct as_table *table, const char *z, const char *into)
 {
     as_str_clear(&s->text);
@@ -72,7 +72,7 @@ static const char *plus_minus(const struct as_summary_text *s)
     return s->page.utf8 ? "\xc2\xb1" : "+-";
 }
 
-/* ---- Where the time went ------------------------------------------------------------------ */
+/* ---- Time --------------------------------------------------------------------------------- */
 
 static int print_categories(struct as_summary_text *s, struct assay_error *err)
 {
@@ -130,7 +130,7 @@ static int print_waiting(struct as_summary_text *s, struct assay_error *err)
     as_page_table_begin(&s->page, &table, columns, sizeof columns / sizeof *columns);
     for (int i = 0; i < 3; i++) {
         if (i && time_s[i] < 0.0005 * all)
-            continue; /* it would say 0.0 %, or was not recorded */
+            continue; /* it would be 0.0 %, or it was not recorded */
         as_table_string(&table, what[i]);
         as_table_f(&table, "%.*f s", s->decimals, time_s[i]);
         as_table_f(&table, "%.1f %%", 100 * time_s[i] / all);
@@ -157,7 +157,7 @@ static void amount(struct as_table *table, const struct as_profile_count *it, do
         as_table_f(table, "%.0f", value);
 }
 
-/* What was asked for with --events. */
+/* Prints the events that the user requested with --events. */
 static int print_counts(struct as_summary_text *s, struct assay_error *err)
 {
     const struct as_column columns[] = {
@@ -185,7 +185,7 @@ static int print_counts(struct as_summary_text *s, struct assay_error *err)
     return as_page_table_end(&s->page, &table, err);
 }
 
-/* Takes a column out where the page is narrow; `*n` columns are left. */
+/* Removes a column on a narrow page. `*n` is the number of remaining columns. */
 static bool only_wide(const struct as_summary_text *s, struct as_column *columns, size_t *n,
                       size_t at)
 {
@@ -244,7 +244,7 @@ static void amounts(struct as_summary_text *s, struct as_table *table, const str
         as_table_f(table, "%.1f", total->pct);
 }
 
-/* What the functions of the binary have with all that is inlined into them. */
+/* Prints the shares of functions of the binary with everything inlined into them. */
 static void print_binary(struct as_summary_text *s)
 {
     if (!s->profile->binary.n)
@@ -335,7 +335,7 @@ static int print_loops(struct as_summary_text *s, struct assay_error *err)
 
 /* ---- Metrics ------------------------------------------------------------------------------ */
 
-/* Per cent need no more than a digit behind the point; other figures have three in all. */
+/* Prints a figure: one decimal for per cent, otherwise three digits in total. */
 static void figure(struct as_table *table, const char *unit, double value)
 {
     if (strcmp(unit, "%") == 0)
@@ -345,7 +345,7 @@ static void figure(struct as_table *table, const char *unit, double value)
                    strcmp(unit, "1") == 0 ? "" : unit);
 }
 
-/* Nothing where both ends read alike. */
+/* Prints an interval, unless both ends have the same text. */
 static void interval(struct as_table *table, double low, double high)
 {
     char from[32], to[32];
@@ -365,7 +365,7 @@ static enum as_style style_of(const char *rating)
                                          : AS_STYLE_RED;
 }
 
-/* Rated figures of an advised run under a title: all that `wants` chooses. */
+/* Prints the rated metrics that `wants` selects, under a title. */
 static int print_chosen_metrics(struct as_summary_text *s, const char *title,
                                 bool (*wants)(const struct as_profile_metric *),
                                 struct assay_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between the files that word the summary of a profile. */
+/* Shared by the files that write the summary of a profile as text. */
 #ifndef AS_REPORT_PROFILE_TEXT_H
 #define AS_REPORT_PROFILE_TEXT_H
 
@@ -9,15 +9,15 @@
 struct as_summary_text {
     struct as_page page;
     struct as_profile *profile;
-    int decimals; /* of seconds */
+    int decimals; /* decimals of seconds */
     struct as_str text;
 };
 
 /* ---- profile_text_head.c ---- */
 
-/* What ran, where, and how it was sampled. */
+/* Writes the program, the host, and how the run was sampled. */
 void as_summary_head(struct as_summary_text *s);
-/* Appends "3 threads", after a comma unless the text is empty. */
+/* Appends a count such as "3 threads", behind a comma unless the text is empty. */
 void as_summary_append_count(struct as_str *text, int64_t n, const char *one, const char *many);
 
 /* ---- profile_text_brief.c ---- */

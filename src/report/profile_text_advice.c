@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of the summary: what lessens trust, what was found, and what to type next.
+ * The end of the summary: caveats, findings, and recommended commands.
  */
 #include <stdio.h>
 
@@ -54,5 +54,3 @@ void as_summary_advice(struct as_summary_text *s)
     as_vec_foreach (&s->profile->command, it)
         as_page_wrap(&s->page, "    ", *it, true);
 }
-
-/* Three digits or so of what is usual in this run. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The short summary: what the run was, where its time went, the three findings that come first, and
- * what to type next. It has at most 30 lines of 80 columns; `as_summary_*` have the rest.
+ * The short summary: the run, its time, the first three findings, and recommended commands. It has
+ * at most 30 lines of 80 columns. The `as_summary_*` functions write the complete summary.
  */
 #include <ctype.h>
 #include <math.h>
@@ -15,13 +15,13 @@
 #define FACT_LINES     3
 #define ACTION_LINES   2
 #define CATEGORIES_MAX 4
-#define PART_MIN_PCT   1.0 /* of a category that is named */
+#define PART_MIN_PCT   1.0 /* min share of a named category */
 #define SAMPLES_HIGH   1000
 #define SAMPLES_MEDIUM 100
 
 /* ---- The run ------------------------------------------------------------------------------- */
 
-/* Flags that change the meaning of all that follows, the gravest first. */
+/* Prints flags that change the meaning of the rest, the most severe first. */
 static void emit_warnings(struct as_summary_text *s)
 {
     static const char *const names[] = {
@@ -41,7 +41,7 @@ static void emit_warnings(struct as_summary_text *s)
     }
 }
 
-/* How far to trust the shares and gains of the run. */
+/* Returns the confidence in the shares and gains of the run. */
 static const char *confidence_of(const struct as_profile *profile)
 {
     static const char *const doubts[] = {"busy_host",   "lost_samples", "overhead",
@@ -86,7 +86,7 @@ static void emit_run(struct as_summary_text *s)
     as_page_wrap(&s->page, "  ", as_str_z(text), false);
 }
 
-/* ---- Where the time went -------------------------------------------------------------------- */
+/* ---- Time --------------------------------------------------------------------------------- */
 
 static void emit_states(struct as_summary_text *s)
 {
@@ -114,7 +114,7 @@ static const char *shade(const struct as_summary_text *s, size_t i)
     return s->page.utf8 ? utf8[i] : ascii[i];
 }
 
-/* Shares of the named categories, the largest first, and of the rest at the end. */
+/* Shares of the named categories, the largest first, then the rest. */
 struct parts {
     const char *title[CATEGORIES_MAX + 1];
     double pct[CATEGORIES_MAX + 1];
@@ -167,8 +167,8 @@ static void emit_bar(struct as_summary_text *s)
 
 /* ---- Findings -------------------------------------------------------------------------------- */
 
-/* The length of the first sentences of `text`: the first, and those that fit `max_b` bytes with it.
- * A sentence ends where a full stop, a blank and a capital letter follow each other. */
+/* Returns the length of the first sentence of `text`, plus those that fit `max_b` bytes with it. A
+ * sentence ends at a full stop, a blank and a capital letter. */
 static size_t sentences(const char *text, size_t max_b)
 {
     size_t end = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the run would gain if something of it were better, as a table of its summary. */
+/* The what-ifs of a run as a table of its summary. */
 #include "report/profile_text.h"
 
 static void gain_row(struct as_summary_text *s, struct as_table *table,
@@ -16,10 +16,10 @@ static void gain_row(struct as_summary_text *s, struct as_table *table,
         as_table_string(table, NULL);
 }
 
-/* Queueing that is below this share of the running time changes no bound that is shown. */
+/* Shorter queueing, as a share of the running time, changes no bound that is shown. */
 #define LEAST_QUEUED 0.02
 
-/* Says how bounds count the time in which threads queued for CPUs. */
+/* Explains how bounds count the time in which threads queued for CPUs. */
 static void explain_queueing(struct as_summary_text *s)
 {
     const struct as_profile *profile = s->profile;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The head of the summary: the run, its program and host, and how it was sampled, a line each.
+ * The head of the summary: the run, its program and host, and how it was sampled, one line each.
  */
 #include <math.h>
 #include <stdio.h>
@@ -102,7 +102,7 @@ static void head_sampling(struct as_summary_text *s)
         as_str_appendf(&s->text, ", %s", run->scope);
     if (run->call_stacks)
         as_str_appendf(&s->text, ", %s", stacks_word(run->call_stacks));
-    /* The flag of that name says it again, with what lessens trust. */
+    /* The flag with this name repeats it among the caveats. */
     if (run->event_reason && !as_profile_flag_named(s->profile, "event_fallback"))
         as_str_appendf(&s->text, "; why this event: %s", run->event_reason);
     print_line(s, "Sampling");
@@ -123,7 +123,7 @@ static void head_sampling(struct as_summary_text *s)
     print_line(s, "Samples");
 }
 
-/* Every verb that times says first that other processes used the CPUs. */
+/* Warns of external load, as all verbs that measure time do first. */
 static void warn_of_load(struct as_summary_text *s)
 {
     const struct as_profile_flag *flag = as_profile_flag_named(s->profile, "busy_host");

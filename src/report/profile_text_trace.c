@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waits of a traced run and their causes, in the summary. */
+/* Wait states of a traced run and their causes in the summary. */
 #include <math.h>
 
 #include "base/error.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading call stacks; see stacks.h. Tables are held whole: a run has some ten thousand frames. */
+/* Reads call stacks; see stacks.h. Tables are kept in memory: a run has about ten thousand
+ * frames. */
 #include "report/stacks.h"
 
 #include <string.h>
@@ -12,14 +13,14 @@ struct stack_reading {
     struct as_stacks *stacks;
     struct assay_rows *rows;
     struct as_str text;
-    bool failed; /* out of memory */
+    bool failed; /* no memory */
 };
 
 #define PUSH(in, list, ...) ((in)->failed |= as_vec_push(&(in)->stacks->list, __VA_ARGS__) < 0)
 
 /* ---- Texts --------------------------------------------------------------------------------- */
 
-/* Neither terminals nor formats of lines are to be surprised by a name. */
+/* Appends a name with escapes, so that it cannot affect terminals or line formats. */
 static void append_clean(struct as_str *out, const char *z)
 {
     for (size_t n = strlen(z); n;) {
@@ -68,7 +69,7 @@ static int64_t integer_or(struct stack_reading *in, int column, int64_t unknown)
                : assay_rows_integer(in->rows, column);
 }
 
-/* Place of the thing whose id is in a column; `none` for NULL and for an id that is nowhere. */
+/* Returns the index of the object with the id in a column; `none` for NULL or an unknown id. */
 static uint32_t place(struct stack_reading *in, int column, const struct as_map_u64 *map,
                       uint32_t none)
 {
@@ -77,7 +78,7 @@ static uint32_t place(struct stack_reading *in, int column, const struct as_map_
     return at == AS_MAP_NONE ? none : at;
 }
 
-/* The last of a list has the id in column 0. */
+/* Maps the id in column 0 to the last element of a list. */
 static void name_last(struct stack_reading *in, struct as_map_u64 *map, size_t n)
 {
     const uint64_t id = (uint64_t)assay_rows_integer(in->rows, 0);
@@ -85,7 +86,7 @@ static void name_last(struct stack_reading *in, struct as_map_u64 *map, size_t n
     in->failed |= !n || as_map_u64_put(map, id, (uint32_t)(n - 1)) < 0;
 }
 
-/* A source line: file and number in two columns. */
+/* Reads a source line from two columns: file and number. */
 static const char *file_and_line(struct stack_reading *in, int column, int64_t *line)
 {
     *line = integer_or(in, column + 1, 0);
@@ -156,7 +157,7 @@ static const char module_sql[] =
     "module_id"
     " ORDER BY kind = 'executable' DESC, exclusive_ns DESC, module_id";
 
-/* "[libx.so]" says more than that the function is not known. */
+/* Returns a name for an unknown function, such as "[libx.so]". */
 static const char *unknown_name(struct stack_reading *in, const char *module)
 {
     if (!module || module[0] == '[')
@@ -274,7 +275,7 @@ static int each_stack_row(struct as_stacks *stacks, struct assay_experiment *exp
     return rc;
 }
 
-/* A parent may have been read after its child. */
+/* Sets the parents of paths. A parent may be read after its child. */
 static void link_parents(struct as_stacks *stacks)
 {
     as_vec_foreach (&stacks->path, it)
@@ -348,7 +349,7 @@ void as_stacks_release(struct as_stacks *stacks)
 
 /* ---- Sites --------------------------------------------------------------------------------- */
 
-/* A function without a known file is taken to be where its lines are. */
+/* Adds a line. A function without a known file gets the file of its lines. */
 static int add_stack_line(struct as_stacks *stacks, uint32_t function, const char *file,
                           int64_t line, struct assay_error *err)
 {
@@ -362,7 +363,7 @@ static int add_stack_line(struct as_stacks *stacks, uint32_t function, const cha
     return as_vec_push(&stacks->line, row) < 0 ? as_error_nomem(err, "the call stacks") : 0;
 }
 
-/* Lines are known from the inside out, and wanted from the outside in. */
+/* Reverses the lines, which are found from the inside out. */
 static void reverse(struct as_stack_line *line, size_t n)
 {
     for (size_t i = 0; i < n / 2; i++) {
@@ -397,8 +398,8 @@ static int add_lines(struct as_stacks *stacks, uint32_t function,
     return 0;
 }
 
-/* The site of a function and a location (or AS_STACK_NONE). A site's outermost line is that of the
- * function. */
+/* Finds or adds the site of a function and a location (or AS_STACK_NONE). Its outermost line is
+ * that of the function. */
 static int site_of(struct as_stacks *stacks, uint32_t function, uint32_t location, uint32_t *out,
                    struct assay_error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The call stacks of one run, read out of an experiment for the exports: who was where and how
- * often. Knows the tables (doc/reference/experiment.md), nothing of any format. Texts are UTF-8
- * without control characters; unknown ones are NULL.
+ * The call stacks of one run, read from an experiment for the exports. It knows the tables
+ * (doc/reference/experiment.md) and no format. Texts are UTF-8 without control characters; unknown
+ * ones are NULL.
  */
 #ifndef AS_REPORT_STACKS_H
 #define AS_REPORT_STACKS_H
@@ -23,12 +23,12 @@
 
 struct as_stack_run {
     const char *command, *label, *event, *assay_version;
-    int64_t run_id, start_ns, wall_ns, rate_hz; /* 0: not known */
+    int64_t run_id, start_ns, wall_ns, rate_hz; /* 0: unknown */
     int64_t host_n;
 };
 
 struct as_stack_process {
-    const char *name, *host; /* of the program, without its directory */
+    const char *name, *host; /* name of the program without its directory */
     int64_t pid, rank;       /* rank -1: none */
 };
 
@@ -43,27 +43,27 @@ struct as_stack_module {
     bool is_kernel;
 };
 
-/* A function of a binary, or one inlined into others of the same module. */
+/* A function of a binary, or one that is inlined into others of the same module. */
 struct as_stack_function {
-    const char *name;         /* readable; "[libx.so]" where no function of libx.so is known */
-    const char *linkage_name; /* as name where there is none */
+    const char *name;         /* demangled; "[libx.so]" for an unknown function of libx.so */
+    const char *linkage_name; /* same as `name` if there is none */
     const char *file;
-    int64_t line; /* where it begins; 0: not known */
+    int64_t line; /* first line; 0: unknown */
     uint32_t module;
 };
 
-/* One function at a site; `line` 0: not known, or not in the function's file. */
+/* One function at a site. `line` is 0 if it is unknown or in another file than the function. */
 struct as_stack_line {
     uint32_t function;
     int64_t line;
 };
 
-/* A place in a function of a binary, with what is inlined there, outermost first. */
+/* A code position in a function of a binary, with the functions inlined there, outermost first. */
 struct as_stack_site {
-    int64_t address; /* of the module's file; 0: not known */
+    int64_t address; /* in the file of the module; 0: unknown */
     uint32_t module;
-    uint32_t line, line_n; /* in as_stacks.line */
-    uint32_t location;     /* in as_stacks.location, or AS_STACK_NONE */
+    uint32_t line, line_n; /* range in as_stacks.line */
+    uint32_t location;     /* index in as_stacks.location, or AS_STACK_NONE */
 };
 
 struct as_stack_sample {
@@ -71,11 +71,11 @@ struct as_stack_sample {
     int64_t n, time_ns;
 };
 
-/* As in the tables, ids replaced by places in the lists below. */
+/* Rows of the tables; ids are replaced by indices into the lists below. */
 struct as_stack_path {
     int64_t id, parent_id;
     uint32_t parent, function, call_location;
-    uint32_t call_site; /* of the call in the parent; AS_STACK_NONE: not made yet */
+    uint32_t call_site; /* site of the call in the parent; AS_STACK_NONE: not created yet */
 };
 
 struct as_stack_location {
@@ -93,32 +93,32 @@ struct as_stack_inlining {
 
 struct as_stacks {
     struct as_stack_run run;
-    AS_VEC(struct as_stack_module) module;     /* 0: none is known; binaries that ran come first */
-    AS_VEC(struct as_stack_function) function; /* 0: none is known */
+    AS_VEC(struct as_stack_module) module;     /* [0]: unknown; modules with samples are first */
+    AS_VEC(struct as_stack_function) function; /* [0]: unknown */
     AS_VEC(struct as_stack_process) process;
     AS_VEC(struct as_stack_thread) thread;
-    AS_VEC(struct as_stack_sample) sample; /* by thread */
-    AS_VEC(struct as_stack_site) site;     /* those that as_stacks_walk has met */
+    AS_VEC(struct as_stack_sample) sample; /* ordered by thread */
+    AS_VEC(struct as_stack_site) site;     /* sites found by as_stacks_walk */
     AS_VEC(struct as_stack_line) line;
-    /* Of use to stacks.c alone. */
+    /* Used only by stacks.c. */
     AS_VEC(struct as_stack_path) path;
     AS_VEC(struct as_stack_location) location;
     AS_VEC(struct as_stack_inlining) inlining;
     struct as_map_u64 module_of, function_of, process_of, thread_of, path_of, location_of,
-        inlining_of; /* by id */
+        inlining_of; /* id -> index */
     struct as_index sites;
     struct as_arena arena;
 };
 
 typedef AS_VEC(uint32_t) as_stack_list;
 
-/* Reads the running samples of a run, or those of waiting. Release in any case. Errors: NOT_FOUND
- * (no such run), NOMEM, those of reading. */
+/* Reads the running samples of a run, or with `blocked` the waiting ones. as_stacks_release
+ * releases them even after an error. Errors: NOT_FOUND (no such run), NOMEM, those of reading. */
 int as_stacks_read(struct assay_experiment *experiment, int64_t run_id, bool blocked,
                    struct as_stacks *stacks, struct assay_error *err);
 void as_stacks_release(struct as_stacks *stacks);
 
-/* The sites of a sample, innermost first, into `sites`. Errors: CORRUPT (call paths in a circle),
+/* Sets `sites` to the sites of a sample, innermost first. Errors: CORRUPT (a cycle of call paths),
  * NOMEM. */
 int as_stacks_walk(struct as_stacks *stacks, const struct as_stack_sample *sample,
                    as_stack_list *sites, struct assay_error *err);

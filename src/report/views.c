@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking views up; the tables themselves are generated. */
+/* Finds views by name; the tables are generated. */
 #include "report/views.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports as files, and as streams of bytes. */
+/* Writes reports to files and streams. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -27,13 +27,13 @@ static bool has_no_inline(const struct report *report)
     return report->options && report->options->no_inline;
 }
 
-/* Writes the whole of something to `out`. */
+/* Writes complete content to `out`. */
 typedef int (*writer)(const struct report *report, const void *what, struct as_out *out,
                       struct assay_error *err);
 
 /* ---- Files -------------------------------------------------------------------------------- */
 
-/* Whether the directory that `path` stands in is the experiment, which others may have made. */
+/* Returns true if the directory of `path` is the experiment, which other users may have made. */
 static bool is_inside(const struct report *report, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -148,7 +148,7 @@ static int write_view_file(const struct report *report, const struct as_report_v
     return rc;
 }
 
-/* Makes the directory, or finds it; in an experiment it may be no link. */
+/* Creates or finds the directory. In an experiment it must not be a link. */
 static int make_report_directory(const struct report *report, const char *directory,
                                  struct assay_error *err)
 {
@@ -181,7 +181,8 @@ static int no_workbook(const char *path, struct assay_error *err)
                         path);
 }
 
-/* The library writes by name: the file is made here, so that it has the right owner and mode. */
+/* Writes a workbook. The library writes by name, so the file is created here with the right owner
+ * and mode. */
 static int write_workbook(const struct report *report, const char *path, struct assay_error *err)
 {
     const unsigned place = is_inside(report, path) ? AS_OUTFILE_FOREIGN : 0;
@@ -198,7 +199,7 @@ static int write_workbook(const struct report *report, const char *path, struct 
 
 /* ---- The report --------------------------------------------------------------------------- */
 
-/* NULL for what is no single stream of bytes. */
+/* Returns the writer of a format, or NULL if the format is not a single stream. */
 static writer writer_of(enum assay_report_format format)
 {
     switch (format) {

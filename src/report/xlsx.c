@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The workbook by libxlsxwriter, which keeps one row in memory at a time. Columns that a table does
- * not show at first are folded away (an outline of level 1). Shades are those of the page.
+ * Writes the workbook with libxlsxwriter, which keeps one row in memory. Columns that a table hides
+ * at first are folded (outline level 1). Cell colours are those of the page.
  */
 #include "report/xlsx.h"
 
@@ -17,12 +17,12 @@
 #include "report/data.h"
 #include "report/facts.h"
 
-#define TEXT_MOST   32767 /* characters of a cell */
-#define WIDTH_LEAST 9.0   /* of a column, in characters */
+#define TEXT_MOST   32767 /* max characters of a cell */
+#define WIDTH_LEAST 9.0   /* min column width in characters */
 #define WIDTH_MOST  60.0
-#define WIDTH_ROWS  2000 /* looked at for the width of a column */
+#define WIDTH_ROWS  2000 /* rows used to compute the column width */
 #define DIGITS_MOST 6
-#define NOTE_WIDTH  280 /* pixels of a header's note */
+#define NOTE_WIDTH  280 /* size of a header note in pixels */
 #define NOTE_HEIGHT 90
 #define GOOD_RGB    0xd9ead3
 #define FAIR_RGB    0xfff2cc
@@ -38,7 +38,7 @@ struct book {
     lxw_format *number[SHADE_N][DIGITS_MOST + 1];
     lxw_format *amount, *text[SHADE_N];
     struct as_str scratch;
-    AS_VEC(size_t) row_n; /* of each sheet */
+    AS_VEC(size_t) row_n; /* by sheet */
     bool failed;          /* a cell or a sheet was refused */
 };
 
@@ -87,7 +87,8 @@ static void make_formats(struct book *book)
 
 /* ---- Cells -------------------------------------------------------------------------------- */
 
-/* "_x0041_" stands for 'A' in a workbook (ECMA-376 part 1, 22.9.2.19, ST_Xstring). */
+/* Returns true for a code such as "_x0041_", which means 'A' in a workbook (ECMA-376 part 1,
+ * 22.9.2.19, ST_Xstring). */
 static bool is_coded(const char *p)
 {
     return p[0] == '_' && p[1] == 'x' && strspn(p + 2, "0123456789abcdefABCDEF") >= 4 &&
@@ -95,8 +96,8 @@ static bool is_coded(const char *p)
 }
 
 /*
- * What XML can hold of a text, at most what a cell can; an underscore that would begin a code is
- * coded itself. Borrowed until the next.
+ * Returns the valid XML part of a text, up to the max size of a cell. An underscore that would
+ * begin a code is encoded. The result is valid until the next call.
  */
 static const char *clean_cell(struct book *book, const char *text)
 {
@@ -186,7 +187,7 @@ static double width_of(const struct as_grid *grid, const struct as_grid_column *
     return width > WIDTH_MOST ? WIDTH_MOST : width;
 }
 
-/* "Own time (s)", with what it means as a note. */
+/* Writes a header such as "Own time (s)", with its meaning as a note. */
 static void write_sheet_header(struct book *book, lxw_worksheet *sheet, lxw_col_t column,
                                const struct as_grid_column *it)
 {
@@ -277,10 +278,10 @@ static int write_view_sheets(struct book *book, struct assay_experiment *experim
 
 /* ---- The summary -------------------------------------------------------------------------- */
 
-/* A part of it: a heading, its columns by name, and the rows of a statement. */
+/* A part of the summary: a heading, columns, and the rows of a statement. */
 struct xlsx_part {
-    const char *title, *sql, *shade; /* column whose word is the shade, or NULL */
-    const char *column[8][2];        /* its title, its name in the statement */
+    const char *title, *sql, *shade; /* column with the word for the colour, or NULL */
+    const char *column[8][2];        /* title and name in the statement */
 };
 
 static const struct xlsx_part parts[] = {
@@ -367,7 +368,7 @@ static void write_part_row(struct book *book, const struct xlsx_part *part, stru
     }
 }
 
-/* `*row` is where the part begins, then where the next may. Nothing where there are no rows. */
+/* Writes a part at `*row` and moves `*row` behind it. Writes nothing without rows. */
 static int write_summary_part(struct book *book, const struct xlsx_part *part,
                               struct assay_experiment *experiment, int64_t run_id,
                               lxw_worksheet *sheet, lxw_row_t *row, struct assay_error *err)
@@ -418,8 +419,8 @@ static int write_summary_sheet(struct book *book, struct assay_experiment *exper
 
 /* ---- The workbook ------------------------------------------------------------------------- */
 
-/* The library says its errors on standard error, which is not its own: what it says goes nowhere,
- * as the code that it gives is enough. For the whole process, so this is no place for threads. */
+/* Closes the workbook. The library prints its errors to standard error, so this is redirected to
+ * /dev/null; the error code is enough. This affects the whole process, so it is not thread-safe. */
 static lxw_error close_quietly(lxw_workbook *workbook)
 {
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A report as a workbook (Office Open XML): the summary on the first sheet, then one sheet a view,
- * with typed cells. The only part of the house that sees libxlsxwriter.
+ * Writes a report as a workbook (Office Open XML): the summary on the first sheet, then one sheet
+ * per view with typed cells. Only xlsx.c uses libxlsxwriter.
  */
 #ifndef AS_REPORT_XLSX_H
 #define AS_REPORT_XLSX_H
@@ -9,16 +9,16 @@
 #include <assay/report.h>
 
 /*
- * Writes the workbook of a run to the file `path`, which is there; `name` is what errors call it.
- * Rows go through temporary files in the directory of `path`. Errors: IO (a full disk), NOMEM,
- * those of reading.
+ * Writes the workbook of a run to the existing file `path`; `name` names it in errors. Rows go
+ * through temporary files in the directory of `path`. Errors: IO (a full disk), NOMEM, those of
+ * reading.
  */
 int as_report_xlsx(struct assay_experiment *experiment, int64_t run_id, bool no_inline,
                    const char *path, const char *name, struct assay_error *err);
 
 /*
- * Whether the sheets of a workbook are whole: sheet i (from 0) has `row_n[i]` rows. The library
- * does not notice when a temporary file of it could not be written. 0, IO or NOMEM.
+ * Checks whether the sheets of a workbook are complete: sheet i (from 0) has `row_n[i]` rows. The
+ * library does not detect a failed write to its temporary files. Returns 0, IO or NOMEM.
  */
 int as_xlsx_verify(const char *path, const char *name, const size_t *row_n, size_t sheet_n,
                    struct assay_error *err);

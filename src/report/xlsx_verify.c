@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads back the sheets of a workbook just written: each must end, with all its rows. Knows just
- * enough of ZIP for that (PKWARE's application note: end record, central directory, local headers)
- * and refuses all else, as the file is one of our own.
+ * Reads back the sheets of a new workbook: each must be complete with all its rows. It parses only
+ * the needed parts of ZIP (PKWARE's application note: end record, central directory, local
+ * headers). It refuses other files, because assay wrote this one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 #include "base/error.h"
 #include "report/xlsx.h"
 
-#define END_B     22 /* end record, without a comment */
-#define CENTRAL_B 46 /* entry of the directory, without names */
+#define END_B     22 /* end record without a comment */
+#define CENTRAL_B 46 /* directory entry without names */
 #define LOCAL_B   30
 #define BLOCK_B   32768
 
@@ -39,11 +39,11 @@ static bool read_at(struct zip *zip, long offset, int whence, unsigned char *to,
 
 /* ---- One sheet ---------------------------------------------------------------------------- */
 
-/* Looks for ends of rows and of the sheet in a stream of text. */
+/* Searches a text stream for row ends and the end of the sheet. */
 struct zip_scan {
     size_t row_n;
     bool ended;
-    char word[16]; /* of the tag at hand, as far as it matters */
+    char word[16]; /* the current tag, as far as needed */
     size_t word_n;
 };
 
@@ -63,7 +63,7 @@ static void scan_text(struct zip_scan *scan, const unsigned char *p, size_t n)
     }
 }
 
-/* Inflates `n` bytes from where the file stands. */
+/* Inflates `n` bytes at the file position and scans them. */
 static bool scan_entry(struct zip *zip, size_t n, struct zip_scan *scan)
 {
     z_stream z = {0};
@@ -93,7 +93,7 @@ static bool scan_entry(struct zip *zip, size_t n, struct zip_scan *scan)
 
 /* ---- The directory ------------------------------------------------------------------------ */
 
-/* Number of a sheet, from 0, by the name of its entry; -1 of others. */
+/* Returns the number of a sheet, from 0, for the name of its entry; -1 for other entries. */
 static long sheet_of(const char *name)
 {
     static const char before[] = "xl/worksheets/sheet";
@@ -106,7 +106,7 @@ static long sheet_of(const char *name)
     return strcmp(end, ".xml") == 0 ? sheet - 1 : -1;
 }
 
-/* Reads the entry at `*offset` of the directory and what it stands for. */
+/* Reads the directory entry at `*offset` and checks its file. */
 static bool check_entry(struct zip *zip, long *offset, const size_t *row_n, size_t sheet_n,
                         size_t *seen)
 {

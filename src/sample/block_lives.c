@@ -10,21 +10,22 @@
 
 #define PRUNE_LEAST ((size_t)1 << 18)
 #define LIVES_MOST  ((size_t)1 << 21)
-#define LATE_NS     UINT64_C(2000000000) /* events and samples may come so much later than others */
+/* Max delay of an event or sample behind other records. */
+#define LATE_NS UINT64_C(2000000000)
 
 struct as_block_process {
     uint32_t pid, parent_pid;
-    uint64_t forked_ns; /* it began with the blocks of its parent; 0: it did not */
-    uint64_t exec_ns;   /* when it executed a program first; 0: it did not */
+    uint64_t forked_ns; /* it inherited the blocks of its parent then; 0: it did not fork */
+    uint64_t exec_ns;   /* time of its first exec; 0: none */
     bool needed;
     as_block_life_list life;
 };
 
 struct as_block_site {
     uint32_t pid, n;
-    uint64_t first_ns; /* its first allocation */
+    uint64_t first_ns; /* time of its first allocation */
     bool located, written;
-    struct as_frame frame[AS_BLOCK_CALLERS_N]; /* not located: addresses of the process */
+    struct as_frame frame[AS_BLOCK_CALLERS_N]; /* process addresses until `located` */
 };
 
 void as_block_lives_init(struct as_block_lives *lives)
@@ -44,7 +45,7 @@ void as_block_lives_fini(struct as_block_lives *lives)
     as_map_u64_fini(&lives->by_key);
 }
 
-/* ---- Taking in ------------------------------------------------------------------------------- */
+/* ---- Records -------------------------------------------------------------------------------- */
 
 static struct as_block_process *block_process_of(struct as_block_lives *lives, uint32_t pid)
 {
@@ -197,9 +198,9 @@ void as_block_lives_prune(struct as_block_lives *lives, const as_draw_times *tim
     lives->prune_n = lives->n * 2 > PRUNE_LEAST ? lives->n * 2 : PRUNE_LEAST;
 }
 
-/* ---- The end --------------------------------------------------------------------------------- */
+/* ---- Output --------------------------------------------------------------------------------- */
 
-/* A child of a fork has copies of the blocks of its parent. */
+/* Copies the blocks of the parent to a child of a fork. */
 static int inherit_blocks(struct as_block_lives *lives, struct as_block_process *process)
 {
     const uint32_t at = as_map_u64_get(&lives->by_pid, process->parent_pid);
@@ -217,7 +218,7 @@ static int inherit_blocks(struct as_block_lives *lives, struct as_block_process 
     return 0;
 }
 
-/* Those with samples, and those whose children have some. */
+/* Marks processes with samples, and processes with children that have samples. */
 static void find_needed(struct as_block_lives *lives, const as_draw_times *times)
 {
     for (size_t i = lives->process.n; i-- > 0;) {
@@ -230,7 +231,7 @@ static void find_needed(struct as_block_lives *lives, const as_draw_times *times
     }
 }
 
-/* number, frames as MODULE:ADDRESS */
+/* Writes a site: its number and its frames as MODULE:ADDRESS. */
 static int write_site(struct as_block_lives *lives, const struct as_spaces *spaces, uint32_t number,
                       uint32_t pid, uint64_t time_ns, struct as_writer *writer)
 {
@@ -250,7 +251,7 @@ static int write_site(struct as_block_lives *lives, const struct as_spaces *spac
     return as_writer_process(writer, pid, pid, time_ns, "site", text);
 }
 
-/* start, end, from when, until when (0: to the end), how, site ("-": not known) */
+/* Writes a block: start, end, birth, death (0: none), kind, site ("-": unknown). */
 static int write_life(const struct as_block_life *life, uint32_t pid, struct as_writer *writer)
 {
     char text[160], site[16] = "-";

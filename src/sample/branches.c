@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* PERF_SAMPLE_BRANCH_COUNTERS of newer kernels: a further word for each branch, behind all. */
+/* PERF_SAMPLE_BRANCH_COUNTERS of newer kernels: one more word per branch, behind all entries. */
 #define BRANCH_COUNTERS (1u << 19)
-/* An entry: from, to, flags. */
+/* Words of an entry: from, to, flags. */
 #define WORDS 3u
 
 /* ---- Asking -------------------------------------------------------------------------------- */
@@ -79,14 +79,15 @@ void as_branches_parse(const struct perf_event_attr *attr, struct as_read *r,
 
 /* ---- Frames -------------------------------------------------------------------------------- */
 
-/* As many as some processor holds: then there may have been more. */
+/* Returns true if the record is as long as the buffer of some CPU. There may have been more
+ * calls. */
 static bool may_be_cut(size_t n)
 {
     return n == 8 || n == 16 || n == 32;
 }
 
-/* In the kernel the program's own place is known by its registers; without them by the last call,
- * as the function that was called. */
+/* Returns the position of the program. In the kernel it comes from the user registers. Without
+ * registers the target of the last call is used. */
 static uint64_t place_of(const struct assay_sample_record *sample)
 {
     if (!sample->in_kernel)
@@ -104,9 +105,9 @@ void as_branches_frames(const struct assay_sample_record *sample, const struct a
         as_frames_push(out, as_frame_moved(maps, sample, space, place));
     for (size_t i = 0; i < sample->call_n; i++) {
         const uint64_t from = sample->calls[WORDS * i];
-        if (from == 0) /* never filled */
+        if (from == 0) /* unused entry */
             return;
-        /* The call itself: nothing is to be taken off, as from a return address. */
+        /* The address of the call itself: unlike a return address it needs no correction. */
         as_frames_push(out, as_frame_moved(maps, sample, space, from));
     }
     if (may_be_cut(sample->call_n))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Call stacks by the processor's record of branches (Intel's LBR in call-stack mode, since
- * Haswell): each call adds an entry, each return takes the last one away, so that what is left are
- * the calls that have not returned. Some 8 to 32 entries; deeper stacks lose their outer callers.
- * Source: perf_event_open(2), PERF_SAMPLE_BRANCH_CALL_STACK; Intel SDM vol. 3B, "Last Branch,
- * Interrupt, and Exception Recording".
+ * Call stacks from the branch records of the CPU (Intel LBR in call-stack mode, since Haswell).
+ * Each call adds an entry and each return removes the last one, so the calls that have not returned
+ * remain. A CPU has 8 to 32 entries; deeper stacks lose their outer callers. Source:
+ * perf_event_open(2), PERF_SAMPLE_BRANCH_CALL_STACK; Intel SDM vol. 3B, "Last Branch, Interrupt,
+ * and Exception Recording".
  */
 #ifndef AS_SAMPLE_BRANCHES_H
 #define AS_SAMPLE_BRANCHES_H
@@ -13,25 +13,27 @@
 #include "sample/recorder.h"
 #include "sample/sampler.h"
 
-/* Asks for them. The user's registers come too: where the program was when the kernel is. */
+/* Requests branch records in `attr`. Requests the user registers too: they give the user position
+ * while the kernel runs. */
 void as_branches_request(struct perf_event_attr *attr);
-/* Takes that back, for events that have none. */
+/* Removes the request, for events without branch records. */
 void as_branches_leave(struct perf_event_attr *attr);
-/* Whether records of such an event carry them. */
+/* Returns true if records of this event contain branch records. */
 bool as_branches_asked(const struct perf_event_attr *attr);
 
 /*
- * Why there are none: `error` is what the kernel said to an event that asked for them; the same one
- * without decides whether it is the counter that is missing. Returns the code of `err`.
+ * Fills `err` with the reason why there are no branch records, and returns its code. `error` is the
+ * errno of the event with branch records. The same event is opened without them to find out whether
+ * the counter itself is missing.
  */
 int as_branches_refused(const struct perf_event_attr *attr, pid_t pid, int cpu, int error,
                         struct assay_error *err);
 
-/* Reads the branches of a sample: calls into `out`, others are passed over. */
+/* Parses the branch records of a sample. Stores calls in `out` and skips other branches. */
 void as_branches_parse(const struct perf_event_attr *attr, struct as_read *r,
                        struct assay_sample_record *out);
 
-/* The user's part of the stack, behind what is in `out` already. */
+/* Appends the user part of the call stack to `out`. */
 void as_branches_frames(const struct assay_sample_record *sample, const struct as_space *space,
                         const struct as_code_maps *maps, struct as_frames *out);
 

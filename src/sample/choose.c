@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The choice of the event: what perf_event_open grants, tried from the best down, and the exact
- * reason of every step down. Source: perf_event_open(2), kernel sysctl documentation.
+ * The choice of the event: tries what perf_event_open grants, the best event first, and keeps the
+ * exact reason of each refusal. Source: perf_event_open(2), kernel sysctl documentation.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -38,7 +38,7 @@ int as_sample_perf_event_open(const struct perf_event_attr *attr, pid_t pid, int
     return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* A number of /proc/sys/kernel, or `none`. */
+/* Returns a number of /proc/sys/kernel, or `none` if it cannot be read. */
 static long setting(const char *name, long none)
 {
     char path[128];
@@ -93,7 +93,7 @@ long as_sample_paranoid(void)
     return setting("perf_event_paranoid", -99);
 }
 
-/* Whether system calls of this process are filtered, as in containers. */
+/* Returns true if a seccomp filter restricts this process, as in containers. */
 static bool is_filtered(void)
 {
     static const char key[] = "Seccomp:";
@@ -106,7 +106,7 @@ static bool is_filtered(void)
     return line[0] && strtol(line + sizeof key - 1, NULL, 10) > 0;
 }
 
-/* What to do about EACCES and EPERM. */
+/* Writes the fix for EACCES and EPERM to `text`. */
 static const char *permit(long paranoid, bool other, char *text, size_t n)
 {
     const bool filtered = is_filtered();
@@ -183,7 +183,7 @@ static void common_attr(struct perf_event_attr *attr, const struct assay_sample_
 {
     memset(attr, 0, sizeof *attr);
     attr->size = sizeof *attr;
-    /* The processor is that of the ring; in each record of a switch it cost 55 ns
+    /* The CPU is known from the ring. A CPU field in each switch record cost 55 ns
      * (doc/internals/benchmarks.md). */
     attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD;
     attr->sample_id_all = 1;
@@ -219,7 +219,7 @@ static void set_event(struct perf_event_attr *attr, unsigned event, uint32_t rat
     attr->type = events[event].type;
     attr->config = events[event].config;
     attr->freq = event != ASSAY_EVENT_CPU_CLOCK;
-    /* A clock needs no adjusting: the period is time. */
+    /* A clock needs no frequency mode: its period is time. */
     if (attr->freq)
         attr->sample_freq = rate_hz;
     else
@@ -227,8 +227,8 @@ static void set_event(struct perf_event_attr *attr, unsigned event, uint32_t rat
 }
 
 /*
- * Opens one event, giving up what this kernel is too old for (counts of lost records: 6.0,
- * build-ids: 5.12) or what this user may not see. The descriptor or a negative errno.
+ * Opens one event. Removes features that this kernel lacks (counts of lost records: 6.0, build-ids:
+ * 5.12) or that this user may not use. Returns the descriptor or a negative errno.
  */
 static int try_event(struct assay_sampler *sampler, unsigned event, pid_t pid, int cpu)
 {
@@ -279,7 +279,8 @@ int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct a
         if (fd >= 0)
             break;
         last_error = (unsigned)-fd;
-        /* Only a missing counter is a reason for another event; the rest would hit it as well. */
+        /* Only a missing counter is a reason for another event. Other errors would stop every
+         * event. */
         if (fd != -ENOENT && fd != -ENODEV && fd != -EOPNOTSUPP && fd != -EBUSY && fd != -EINVAL)
             break;
         as_sample_add_reason(choice, "no %s: %s", events[event].name,
@@ -304,18 +305,18 @@ int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct a
     return 0;
 }
 
-/* ---- Places of waiting --------------------------------------------------------------------- */
+/* ---- Waiting positions ---------------------------------------------------------------------- */
 
 /*
- * A sample at every switch to another thread: what follows until the thread comes back is time at
- * that place. Programs may switch a million times a second, so these samples have small copies of
- * stacks and buffers of their own, and rest where these are filled (waits.c). What was not sampled
- * is known from the records of switches, which are complete.
+ * One sample at each switch to another thread: the time until the thread returns belongs to its
+ * position. Programs may switch a million times a second. So these samples have small stack copies
+ * and their own buffers, and pause when the buffers are full (waits.c). Switch records are complete
+ * and show which waits have no sample.
  */
 #define WAITS_STACK_B 8192u
 
-/* The number of the tracepoint of switches, or 0: who may read it has a better event, which tells
- * threads that wait from those that only give way. */
+/* Returns the id of the tracepoint of thread switches, or 0 if it is unreadable. The tracepoint is
+ * better than the software event: it separates waiting threads from preempted ones. */
 static uint64_t switch_point(void)
 {
     static const char *const places[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
@@ -337,7 +338,7 @@ int as_sample_open_waits(const struct perf_event_attr *attr, pid_t pid, int cpu)
     const int fd = as_sample_perf_event_open(attr, pid, cpu);
     if (fd < 0 || attr->type != PERF_TYPE_TRACEPOINT)
         return fd;
-    /* Bits of states that wait; a thread that was pushed off or yields has none of them. */
+    /* State bits of waiting threads. A preempted or yielding thread has none of these bits. */
     if (ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "prev_state & 127") == 0)
         return fd;
     const int error = errno;
@@ -356,11 +357,12 @@ static void set_waits(struct assay_sampler *sampler, uint64_t point)
     attr->sample_period = 1;
     attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 0;
     attr->context_switch = attr->build_id = 0;
-    attr->exclude_kernel = 0; /* the switch is in the kernel; the place wanted is the user's */
+    attr->exclude_kernel = 0; /* the switch is in the kernel, but its user position is wanted */
     attr->exclude_callchain_kernel = 1;
     if (sampler->options.stacks == ASSAY_STACKS_FRAME)
         return;
-    if (sampler->options.stacks == ASSAY_STACKS_LBR) { /* a switch has no branches: as by dwarf */
+    /* No branch records at a switch: use DWARF */
+    if (sampler->options.stacks == ASSAY_STACKS_LBR) {
         as_branches_leave(attr);
         attr->sample_type |= PERF_SAMPLE_STACK_USER;
         attr->sample_stack_user = 2 * WAITS_STACK_B;
@@ -383,7 +385,7 @@ void as_sample_choose_waits(struct assay_sampler *sampler, pid_t pid, int cpu)
 {
     char why[128];
     if (!sampler->options.waits || (sampler->options.kernel && !sampler->choice.kernel))
-        return; /* the kernel's share was refused: so are its switches */
+        return; /* kernel sampling was refused, so switches are refused too */
     set_waits(sampler, switch_point());
     int fd = as_sample_open_waits(&sampler->waits, pid, cpu);
     if (fd < 0 && sampler->waits.type == PERF_TYPE_TRACEPOINT) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The maps that agents write, found in the directory, read and removed. Foreign bytes, for the
- * program could write there too: copied first, then checked.
+ * Finds, reads and removes the maps that agents write into the directory. The bytes are foreign,
+ * because the program could write there too. So they are copied before they are checked.
  */
 #include "sample/code_maps.h"
 
@@ -22,11 +22,12 @@
 
 struct moved_code {
     uint32_t pid;
-    uint64_t begun_ns, ended_ns; /* the latter 0: not by exec */
+    uint64_t begun_ns, ended_ns; /* ended_ns 0: not ended by exec */
     uint64_t start, size_b;
     struct as_code_piece *piece;
     size_t n;
-    const struct as_code_map *head; /* a page of the file: the agent says there when it is gone */
+    /* The first page of the file, where the agent notes the end of the code. */
+    const struct as_code_map *head;
 };
 
 struct as_code_maps {
@@ -63,7 +64,8 @@ static bool are_in_order(const struct as_code_piece *piece, size_t n, uint64_t s
     return true;
 }
 
-/* 1: it is not there yet; 0: read, or damaged and passed over. */
+/* Reads a map. Returns 2 if it was added; the caller then keeps the head mapped. Returns 1 if the
+ * map is incomplete, 0 if it is damaged, or NOMEM. */
 static int read_map(struct as_code_maps *maps, const struct as_code_map *map, uint64_t file_b)
 {
     const struct as_code_map head = *map;
@@ -84,7 +86,7 @@ static int read_map(struct as_code_maps *maps, const struct as_code_map *map, ui
     const bool is_whole = are_in_order(code.piece, code.n, code.size_b);
     code.head = map;
     if (is_whole && as_vec_push(&maps->code, code) == 0)
-        return 2; /* which keeps the head */
+        return 2; /* the head stays mapped */
     as_free(code.piece);
     return is_whole ? ASSAY_ERR_NOMEM : 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counting events beside the samples: one inherited counter for each event and thread of now; what
- * threads and processes started later count is added by the kernel to the counter of their parent.
- * Where counters are shared, values are scaled by the time. Source: perf_event_open(2).
+ * Counts events while sampling: one inherited counter per event and existing thread. The kernel
+ * adds the counts of later threads and processes to the counter of their parent. If counters are
+ * multiplexed, values are scaled by time. Source: perf_event_open(2).
  */
 #include "sample/counting.h"
 
@@ -19,8 +19,8 @@
 #include "base/str.h"
 #include "sample/sampler.h"
 
-/* Software events. `kernel`: happens in the kernel alone, so that nothing of it is left for a user
- * who may not see the kernel's part. */
+/* Software events. `kernel`: the event happens only in the kernel. It counts nothing for a user who
+ * may not measure the kernel. */
 static const struct software {
     const char *name, *alias;
     uint64_t config;
@@ -62,7 +62,7 @@ struct assay_counting {
     AS_VEC(struct event) event;
     AS_VEC(struct counter) counter;
     AS_VEC(struct assay_count) count;
-    struct as_arena arena; /* names */
+    struct as_arena arena; /* memory of the names */
 };
 
 /* ---- Names -------------------------------------------------------------------------------- */
@@ -100,7 +100,7 @@ static void suggest(void *context, const char *name)
     s->best[i].distance = distance;
 }
 
-/* The sentence for a name that nobody knows. */
+/* Fills `err` for an unknown event name. */
 static int unknown(const char *name, struct assay_error *err)
 {
     const char *event = strstr(name, "::");
@@ -241,7 +241,7 @@ static int open_thread(void *counting, pid_t tid, struct assay_error *err)
     for (uint32_t i = 0; i < c->event.n; i++) {
         int rc = open_counter(c, i, tid, err);
         if (rc)
-            return rc < 0 ? rc : 0; /* ended meanwhile */
+            return rc < 0 ? rc : 0; /* the thread has ended meanwhile */
     }
     return 0;
 }

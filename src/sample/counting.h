@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside counting: an event as the kernel wants it, found by name. Software events are the kernel's
- * and in counting.c; those of the processor are libpfm4's, whose header clashes with the kernel's
- * and is therefore seen by pmu.c alone.
+ * Inside counting: finds an event by name and returns its kernel code. Software events are in
+ * counting.c. Hardware events come from libpfm4. Its header clashes with the kernel header, so only
+ * pmu.c includes it.
  */
 #ifndef AS_SAMPLE_COUNTING_H
 #define AS_SAMPLE_COUNTING_H
@@ -18,14 +18,14 @@ struct as_event_code {
     bool exclude_user, exclude_kernel, exclude_hv;
 };
 
-/* The code of `name` ("PMU::EVENT:MASK:MODIFIER" of libpfm4). USAGE, with a sentence that ends in
- * libpfm4's reason, when it is no such name. */
+/* Returns the code of `name` ("PMU::EVENT:MASK:MODIFIER" of libpfm4). Returns USAGE if there is no
+ * such event; the sentence ends in the reason of libpfm4. */
 int as_pmu_encode(const char *name, struct as_event_code *out, struct assay_error *err);
-/* Returns the code of an event by any name that assay_counting_open knows. `known`: its name in the
- * kernel or libpfm4. Errors: USAGE. */
+/* Finds an event by any name that assay_counting_open accepts. Sets `*known` to its name in the
+ * kernel or in libpfm4. Returns 0 or USAGE. */
 int as_counting_find(const char *name, struct as_event_code *out, const char **known,
                      struct assay_error *err);
-/* Calls `offer` with the name of every event of the counters that this machine shows. */
+/* Calls `offer` with the name of each event of the performance counters of this machine. */
 void as_pmu_names(void (*offer)(void *context, const char *name), void *context);
 
 #endif

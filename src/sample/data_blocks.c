@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks of glibc's malloc. The size of a block stands before it, with flags in the last three
- * bits. The sizes lead from block to block.
+ * Finds blocks of glibc's malloc. The size of a block is stored before it, with flags in the last
+ * three bits. The sizes lead from block to block.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #define BLOCK_MOST   (UINT64_C(1) << 46)
 #define ARENA_B      (UINT64_C(64) << 20)
 #define WINDOW_B     ((size_t)16 << 10)
-#define WINDOWS_MOST 64 /* of a heap, read in one go each */
+#define WINDOWS_MOST 64 /* of a heap; each is one read */
 
 enum { OWN_MAPPING = 2, FLAGS = 7 };
 
@@ -24,7 +24,7 @@ struct block_walk {
     void *context;
     as_data_ranges *out;
     uint8_t window[WINDOW_B];
-    uint64_t window_at; /* address; 0: nothing is read yet */
+    uint64_t window_at; /* address; 0: nothing was read yet */
     size_t window_b;
     unsigned windows;
 };
@@ -42,7 +42,7 @@ static int add_part(struct block_walk *w, const struct as_data_range *of, uint64
     return as_vec_push(w->out, part);
 }
 
-/* Size and flags before the block at `at`; false: cannot be read. */
+/* Reads the size and flags before the block at `at`. Returns false if the memory is unreadable. */
 static bool read_header(struct block_walk *w, uint64_t at, uint64_t end, uint64_t *word)
 {
     if (!w->window_at || at < w->window_at || at + HEADER_B > w->window_at + w->window_b) {
@@ -58,7 +58,8 @@ static bool read_header(struct block_walk *w, uint64_t at, uint64_t end, uint64_
     return true;
 }
 
-/* Mappings of their own lie one after the other, and the kernel shows them as one. */
+/* Splits a mapping into blocks with their own mappings. The kernel shows adjacent mappings as
+ * one. */
 static int cut_mapping(struct block_walk *w, const struct as_data_range *of)
 {
     uint64_t at = of->start, header[2];
@@ -75,7 +76,7 @@ static int cut_mapping(struct block_walk *w, const struct as_data_range *of)
     return add_part(w, of, at, of->end, is_arena ? AS_DATA_HEAP : of->kind);
 }
 
-/* Large blocks between small ones. */
+/* Splits a heap into large blocks and the small blocks between them. */
 static int cut_heap(struct block_walk *w, const struct as_data_range *of)
 {
     uint64_t at = of->start, rest = of->start, word;
@@ -85,7 +86,7 @@ static int cut_heap(struct block_walk *w, const struct as_data_range *of)
     while (of->end - at >= HEADER_B && read_header(w, at, of->end, &word)) {
         const uint64_t size_b = word & ~(uint64_t)FLAGS;
         if (word & OWN_MAPPING || size_b < 2 * HEADER_B || size_b % HEADER_B ||
-            size_b >= of->end - at) /* the last one is not in use */
+            size_b >= of->end - at) /* the last block is not in use */
             break;
         if (size_b >= BLOCK_LEAST) {
             AS_TRY(add_part(w, of, rest, at, AS_DATA_HEAP));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory of a process, in ranges with a meaning. */
+/* The memory of a process as typed ranges; see data_maps.h. */
 #include "sample/data_maps.h"
 
 #include <inttypes.h>
@@ -13,24 +13,24 @@
 #include "base/infile.h"
 #include "base/search.h"
 
-#define WAIT_LEAST_NS UINT64_C(10000000) /* from one reading to the next */
-#define WAIT_STALE_NS                                                                              \
-    UINT64_C(1000000000) /* after which an address that is known is read again                     \
-                          */
+#define WAIT_LEAST_NS   UINT64_C(10000000)   /* min time between two reads of maps */
+#define WAIT_STALE_NS   UINT64_C(1000000000) /* time after which a known address is read again */
 #define MAPS_CAPACITY_B ((size_t)64 << 20)
-#define COST_TIMES      200                  /* the wait, in times of what a reading costs */
-#define PAGES_LEAST_NS  UINT64_C(200000000)  /* from the first reading to that of pages */
-#define PAGES_AGAIN_NS  UINT64_C(1000000000) /* from one reading of pages to the next */
-#define PAGE_COST_NS    60                   /* of a page of 4 KiB; measured on Linux 6.18 */
+/* Min time between two reads, as a multiple of the cost of a read. */
+#define COST_TIMES 200
+/* Min time from the first read of maps to the first read of pages. */
+#define PAGES_LEAST_NS UINT64_C(200000000)
+#define PAGES_AGAIN_NS UINT64_C(1000000000) /* min time between two reads of pages */
+#define PAGE_COST_NS   60                   /* cost of a 4 KiB page, measured on Linux 6.18 */
 
 const char *const as_data_kind_word[AS_DATA_KINDS] = {"stack",  "heap",    "block", "file",
                                                       "zeroed", "mapping", "shared"};
 
 struct as_data_process {
     uint32_t pid;
-    bool gone; /* its maps could not be read */
+    bool gone; /* the maps could not be read */
     uint64_t read_ns, wait_ns;
-    uint64_t begin_ns, pages_ns; /* of the first reading; of the next one of pages */
+    uint64_t begin_ns, pages_ns; /* time of the first read; time of the next read of pages */
     as_data_ranges range;
 };
 
@@ -55,10 +55,10 @@ void as_data_maps_fini(struct as_data_maps *maps)
 struct map_line {
     uint64_t start, end, offset;
     char rights[5];
-    const char *path; /* or "" */
+    const char *path; /* "" if there is none */
 };
 
-/* The number in hexadecimal digits at `*at`, which moves behind it and one character more. */
+/* Parses the hexadecimal number at `*at` and moves `*at` behind the next character. */
 static uint64_t hex_at(char **at)
 {
     const uint64_t value = strtoull(*at, at, 16);
@@ -68,12 +68,13 @@ static uint64_t hex_at(char **at)
     return value;
 }
 
-/* "START-END RIGHTS OFFSET MAJOR:MINOR INODE PATH" */
+/* Parses "START-END RIGHTS OFFSET MAJOR:MINOR INODE PATH". */
 static bool parse_line(char *text, struct map_line *out)
 {
     char *at = text;
 
-    if (text[strspn(text, "0123456789abcdef")] != '-') /* "Referenced:" begins with no number */
+    /* "Referenced:" does not begin with a number */
+    if (text[strspn(text, "0123456789abcdef")] != '-')
         return false;
     out->start = hex_at(&at);
     out->end = hex_at(&at);
@@ -90,7 +91,7 @@ static bool parse_line(char *text, struct map_line *out)
     return true;
 }
 
-/* The file of the range before, if that ends where this one begins. */
+/* Returns the preceding range if it is a file segment that ends where this range begins. */
 static const struct as_data_range *segment_before(const as_data_ranges *ranges,
                                                   const struct map_line *line)
 {
@@ -107,7 +108,7 @@ static bool is_shared(const struct map_line *line)
             strncmp(line->path, "/SYSV", 5) == 0);
 }
 
-/* `path`: the file behind the range; unchanged if it has none. */
+/* Returns the range of a line. Sets `*path` to its file; leaves it unchanged without one. */
 static struct as_data_range range_of(const as_data_ranges *ranges, const struct map_line *line,
                                      const char **path)
 {
@@ -161,7 +162,7 @@ struct page_sums {
     double resident, huge;
 };
 
-/* "AnonHugePages:      2048 kB". Pages of hugetlbfs are not in Rss. */
+/* Adds a line such as "AnonHugePages: 2048 kB". Rss excludes pages of hugetlbfs. */
 static void add_pages(const char *text, struct page_sums *sums)
 {
     static const struct {
@@ -194,7 +195,7 @@ static void end_pages(struct as_data_range *range, const struct page_sums *sums)
 int as_data_maps_parse(char *text, as_data_ranges *out)
 {
     struct page_sums sums = {0};
-    bool kept = false; /* the last line of a range was */
+    bool kept = false; /* the last line with a range was kept */
     char *next;
 
     for (char *at = text; at && *at; at = next) {
@@ -209,7 +210,7 @@ int as_data_maps_parse(char *text, as_data_ranges *out)
         if (kept)
             end_pages(&out->at[out->n - 1], &sums);
         sums = (struct page_sums){0};
-        /* [vvar] and the like belong to the kernel. */
+        /* [vvar] and similar ranges belong to the kernel. */
         kept = line.rights[0] == 'r' && line.rights[2] != 'x' && strncmp(line.path, "[v", 2) != 0;
         if (kept)
             AS_TRY(add_line(out, &line));
@@ -229,7 +230,7 @@ static struct as_data_process *find_process(const struct as_data_maps *maps, uin
     return NULL;
 }
 
-/* The first range that ends behind `address`. */
+/* Returns the index of the first range that ends behind `address`. */
 static size_t first_behind(const as_data_ranges *ranges, uint64_t address)
 {
     return as_first_not(i, ranges->n, ranges->at[i].end <= address);
@@ -257,10 +258,10 @@ static int by_start(const void *a, const void *b)
     return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Ranges that were mapped before stay; stacks stay stacks. */
+/* Keeps earlier ranges that are unmapped now. A stack stays a stack. */
 static int merge_known_ranges(as_data_ranges *now, as_data_ranges *before)
 {
-    const size_t mapped_n = now->n; /* sorted; those that stay come behind them */
+    const size_t mapped_n = now->n; /* these are sorted; kept ranges are behind them */
 
     as_vec_foreach (before, range) {
         const as_data_ranges mapped = {.at = now->at, .n = mapped_n};
@@ -278,7 +279,7 @@ static int merge_known_ranges(as_data_ranges *now, as_data_ranges *before)
     return 0;
 }
 
-/* Ranges that were read without pages have those of before. */
+/* Copies the share of huge pages from the earlier ranges to ranges that were read without it. */
 static void copy_known_pages(const as_data_ranges *now, const as_data_ranges *before)
 {
     as_vec_foreach (now, range) {
@@ -316,7 +317,7 @@ static int read_maps(struct as_data_process *process, bool pages)
     return 0;
 }
 
-/* Nanoseconds that a reading of pages takes, by the memory in use. */
+/* Returns the estimated cost of reading the pages in ns, from the memory in use. */
 static uint64_t pages_cost_ns(const struct as_data_process *process)
 {
     struct assay_error ignored;
@@ -333,7 +334,7 @@ static uint64_t pages_cost_ns(const struct as_data_process *process)
     return PAGE_COST_NS * page_n;
 }
 
-/* True if pages have not been read for so long that a reading is at most 0.5 % of the time. */
+/* Returns true if a read of the pages now takes at most 0.5 % of the time. */
 static bool is_time_for_pages(struct as_data_process *process, uint64_t now)
 {
     if (now < process->pages_ns)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading of the kernel's ring buffers. The kernel moves data_head forward, we move data_tail; a
+ * Reads the ring buffers of the kernel. The kernel moves data_head, the reader moves data_tail. A
  * record may wrap around the end. Source: perf_event_open(2), "MMAP layout".
  */
 #include <string.h>
 
 #include "sample/sampler.h"
 
-/* Copies `n` bytes at ring position `at`. */
+/* Copies `n` bytes at ring position `at` to `to`. */
 static void copy_out(const struct as_ring *ring, uint64_t at, uint8_t *to, size_t n)
 {
     const uint8_t *data = (const uint8_t *)ring->page + ring->page->data_offset;
@@ -19,7 +19,7 @@ static void copy_out(const struct as_ring *ring, uint64_t at, uint8_t *to, size_
         memcpy(to + first, data, n - first);
 }
 
-/* What is left is moved to the front, so that the buffer does not grow for ever. */
+/* Moves the remaining records to the front, so that the buffer stays small. */
 static void close_up(struct as_ring *ring)
 {
     if (ring->from == 0)
@@ -30,8 +30,8 @@ static void close_up(struct as_ring *ring)
     ring->from = 0;
 }
 
-/* Copies the record at `at` of `n` bytes, a sample without the unused end of its stack. Of two
- * sizes of copies the larger does not fit into a record with the smaller. */
+/* Copies the record of `n` bytes at `at`. Leaves out the unused end of a stack copy. A record with
+ * the smaller copy is too short for the larger copy, so its size tells the two apart. */
 static void copy_ring_record(struct as_ring *ring, uint64_t at, size_t n, uint32_t deep_b)
 {
     uint32_t stack_b = deep_b && n > deep_b ? deep_b : ring->attr->sample_stack_user;
@@ -39,7 +39,7 @@ static void copy_ring_record(struct as_ring *ring, uint64_t at, size_t n, uint32
     struct perf_event_header header;
     uint64_t size_b = 0, used_b;
     copy_out(ring, at, (uint8_t *)&header, sizeof header);
-    /* A sample ends in: size of the copy, copy, bytes used of it. */
+    /* A sample ends with: size of the copy, the copy, bytes used in it. */
     if (header.type == PERF_RECORD_SAMPLE && stack_b && n > stack_b + 24u) {
         copy_out(ring, at + n - stack_b - 16, (uint8_t *)&size_b, sizeof size_b);
         copy_out(ring, at + n - 8, (uint8_t *)&used_b, sizeof used_b);
@@ -58,7 +58,7 @@ static void copy_ring_record(struct as_ring *ring, uint64_t at, size_t n, uint32
     ring->wait.n += kept_b;
 }
 
-/* A whole record begins at `at` of `left` bytes: its size, or 0. */
+/* Returns the size of the complete record at `at` with `left` bytes, or 0. */
 static size_t size_at(const uint8_t *at, uint64_t left)
 {
     struct perf_event_header header;
@@ -68,7 +68,7 @@ static size_t size_at(const uint8_t *at, uint64_t left)
     return header.size < sizeof header || header.size % 8 || header.size > left ? 0 : header.size;
 }
 
-/* Small records, of which there may be a million a second, all at once. False: some are damaged. */
+/* Copies small records, up to a million a second, at once. Returns false if some are damaged. */
 static bool copy_small_records(struct as_ring *ring, uint64_t tail, size_t n)
 {
     uint8_t *to = ring->wait.at + ring->wait.n;
@@ -80,7 +80,8 @@ static bool copy_small_records(struct as_ring *ring, uint64_t tail, size_t n)
     return good == n;
 }
 
-/* Only whole records are between tail and head; a size of nonsense ends this batch. */
+/* Copies large records. Between tail and head are only complete records; an invalid size ends the
+ * batch. */
 static bool copy_large_records(struct as_ring *ring, uint64_t tail, uint64_t head, uint32_t deep_b)
 {
     while (tail != head) {
@@ -100,11 +101,11 @@ int as_ring_drain(struct assay_sampler *sampler, struct as_ring *ring)
     if (!ring->page)
         return 0;
     uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
-    uint64_t tail = ring->page->data_tail; /* ours */
+    uint64_t tail = ring->page->data_tail; /* the reader owns data_tail */
     if (head == tail)
         return 0;
     close_up(ring);
-    if (head - tail > ring->data_b) { /* cannot be: the kernel does not overwrite */
+    if (head - tail > ring->data_b) { /* impossible: the kernel does not overwrite */
         sampler->counts.damaged++;
         tail = head;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers of samples that are drawn from all. */
+/* A random selection of samples with their registers. */
 #include "sample/draws.h"
 
 #include <inttypes.h>
@@ -30,7 +30,7 @@ int as_draws_add(struct as_register_draws *draws, uint64_t *random,
     return 0;
 }
 
-/* A draw has at most 26 + 16 * 17 digits and signs. */
+/* A draw has at most 26 + 16 * 17 characters. */
 _Static_assert(AS_DRAWS_TEXT_N *(27 + AS_DRAW_REGISTERS * 17) < AS_DRAWS_TEXT_B,
                "all draws of a text fit");
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process that runs already when sampling begins: what the kernel would have said of it, read
- * from /proc. What ends while it is read is left out.
+ * Describes a process that runs before sampling begins, from /proc, as the kernel would have
+ * recorded it. Threads that end meanwhile are left out.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static int emit_existing_threads(pid_t pid, uint64_t time_ns, assay_sample_sink 
     return rc;
 }
 
-/* The number in `base` at `*at`, which is moved behind it and one character more. */
+/* Parses the number in `base` at `*at` and moves `*at` behind the next character. */
 static uint64_t number(char **at, int base)
 {
     uint64_t value = strtoull(*at, at, base);
@@ -61,8 +61,8 @@ static uint64_t number(char **at, int base)
     return value;
 }
 
-/* One line of maps, "START-END RIGHTS OFFSET MAJOR:MINOR INODE PATH"; false when it is not of code.
- */
+/* Parses "START-END RIGHTS OFFSET MAJOR:MINOR INODE PATH". Returns false if the line is not a
+ * mapping of code. */
 bool as_sample_map_line(char *line, struct assay_sample_record *out)
 {
     line[strcspn(line, "\n")] = 0;
@@ -78,7 +78,7 @@ bool as_sample_map_line(char *line, struct assay_sample_record *out)
     out->inode = number(&at, 10);
     out->text = at + strspn(at, " ");
     if (out->text[0] == 0)
-        out->text = "//anon"; /* as the kernel's records have it */
+        out->text = "//anon"; /* as in records of the kernel */
     return true;
 }
 

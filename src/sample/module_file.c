@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files of modules: finding the one that was mapped, holding it open from when it is first
- * seen, and copying it at the end if its path leads to another by then, or to none. A file is
- * looked for where its process sees it (/proc/PID/root), as the program of its process
- * (/proc/PID/exe), through /proc/PID/map_files, and here.
+ * Files of modules. A mapped file is opened when it first appears and stays open. It is copied at
+ * the end if its path no longer leads to it. A file is searched in the root of its process
+ * (/proc/PID/root) and as its program (/proc/PID/exe). Then it is searched in /proc/PID/map_files,
+ * and under its path here.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,15 +21,15 @@
 #include "base/untrusted_open.h"
 #include "sample/recorder.h"
 
-/* Descriptors that are left for everything else. */
+/* Descriptors reserved for other uses. */
 #define SPARE_FDS 64
-/* Times of files are those of the clock's last tick, of which there are 100 a second at least. */
+/* File times have the resolution of the clock tick, at least 100 a second. */
 #define TICK_NS 10000000
 
 /* ---- The same file ------------------------------------------------------------------------- */
 
-/* Whether an inode is still the one that was mapped, and not one made later of its number. Few file
- * systems say. */
+/* Returns true if the inode is still the mapped one, not a later file with the same number. Few
+ * file systems have this generation number; without it returns true. */
 static bool is_generation(int fd, uint64_t generation)
 {
     long found = 0;
@@ -59,7 +59,7 @@ bool as_mapped_is(const struct assay_sample_record *map, int fd)
 
 /* ---- Finding ------------------------------------------------------------------------------- */
 
-/* A descriptor of `path` if it is the file of the mapping, else -1. */
+/* Opens `path` and returns a descriptor if it is the mapped file; otherwise returns -1. */
 static int open_mapped(const char *path, const struct assay_sample_record *map,
                        struct assay_file_identity *out)
 {
@@ -99,15 +99,16 @@ int as_mapped_open(const struct assay_sample_record *map, struct assay_file_iden
                  map->address, map->address + map->size_b);
         fd = open_mapped(path, map, out);
     }
-    if (fd < 0) /* the process is gone, or another user's */
+    if (fd < 0) /* the process has ended or belongs to another user */
         fd = open_mapped(map->text, map, out);
     *nameless = fd >= 0 && !leads_to(map->text, fd);
     return fd;
 }
 
-/* ---- Recorded before ----------------------------------------------------------------------- */
+/* ---- Recorded earlier ----------------------------------------------------------------------- */
 
-/* The last change of a file or of its inode: a file that was moved here has an old one. */
+/* Returns the last change of the file or its inode. A file that was moved here has an old content
+ * time. */
 static int64_t changed_ns(const struct stat *st)
 {
     const int64_t content = as_timespec_ns(st->st_mtim), inode = as_timespec_ns(st->st_ctim);
@@ -125,7 +126,7 @@ int as_mapped_recorded(const struct as_modules *modules, const struct assay_samp
     const int64_t mapped_ns = (int64_t)map->time_ns + modules->clock_offset_ns + TICK_NS;
     const int64_t written_ns = modules->written_ns + TICK_NS, at_ns = changed_ns(&st);
     if (out->build_id_b) {
-        /* Replaced while it ran: what stood there at the end has given the build-id. */
+        /* Replaced while it ran: the build-id belongs to the file at the end of the recording. */
         if (map->build_id_by_path && is_other && at_ns > mapped_ns && at_ns <= written_ns)
             *out = (struct assay_file_identity){.inode = map->inode};
     } else if (!is_other && at_ns <= mapped_ns && at_ns <= written_ns &&
@@ -136,7 +137,7 @@ int as_mapped_recorded(const struct as_modules *modules, const struct assay_samp
     return -1;
 }
 
-/* ---- Holding ------------------------------------------------------------------------------- */
+/* ---- Open files ----------------------------------------------------------------------------- */
 
 static bool has_room(int fd)
 {
@@ -151,7 +152,8 @@ static void let_go(struct as_modules *modules, struct as_module *module)
     modules->held_n--;
 }
 
-/* Of those that nothing was seen of, the oldest that has its name. */
+/* Closes the oldest file without samples that still has its name. Returns false if there is
+ * none. */
 static bool make_room(struct as_modules *modules)
 {
     as_vec_foreach (&modules->module, module) {
@@ -175,7 +177,7 @@ void as_module_file_take(struct as_modules *modules, uint32_t index, int fd)
 
 /* ---- Copying ------------------------------------------------------------------------------- */
 
-/* Copies what `fd` holds to a file `name` in the directory for it. */
+/* Copies the file `fd` to a file `name` in `directory`. */
 static bool copy_to(const char *directory, const char *name, int fd)
 {
     char path[4096 + 64];
@@ -194,7 +196,7 @@ static bool copy_to(const char *directory, const char *name, int fd)
     return true;
 }
 
-/* What was written over in place is lost, held or not. */
+/* Returns true if the file was not overwritten in place since it was mapped. */
 static bool is_unchanged(const struct as_module *module)
 {
     const struct assay_file_identity *then = &module->fact.file;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Modules: files that are mapped for execution, told apart by path and identity (build-id, else
- * inode, size and time of change). Getting hold of a file is module_file.c's.
+ * Modules: files that are mapped for execution, identified by path and file identity (build-id, or
+ * inode, size and time of change). module_file.c opens the files.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ void as_modules_fini(struct as_modules *modules)
     as_arena_fini(&modules->arena);
 }
 
-/* Memory without a file: heaps and stacks made executable, generated code. */
+/* Returns true for memory without a file: executable heaps and stacks, generated code. */
 static bool is_anonymous(const char *path)
 {
     return path[0] != '/' || strncmp(path, "//anon", 6) == 0 ||
@@ -70,7 +70,7 @@ static int store_module_index(struct as_modules *modules, const char *key, uint3
 
 #define KEY_B (4096 + 192)
 
-/* Of a mapping, by all that its record says. */
+/* Makes the key of a mapping from all fields of its record. */
 static void mapping_key(const struct assay_sample_record *map, char *key)
 {
     size_t n = (size_t)snprintf(key, KEY_B, "%x.%x:%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64,
@@ -81,7 +81,7 @@ static void mapping_key(const struct assay_sample_record *map, char *key)
     snprintf(key + n, KEY_B - n, ":%.4096s", map->text);
 }
 
-/* Of a file, by what makes it the same; false when nothing does. */
+/* Makes the key of a file from its identity. Returns false if the file has no identity. */
 static bool file_key(const struct assay_stream_module *fact, char *key)
 {
     const struct assay_file_identity *file = &fact->file;
@@ -97,7 +97,7 @@ static bool file_key(const struct assay_stream_module *fact, char *key)
     return true;
 }
 
-/* A file that is held keeps its inode: nothing else can have it, though no path leads to it. */
+/* Finds the module of an open file. Its inode stays reserved, even if no path leads to it. */
 static bool is_open_file(const struct as_modules *modules, const struct assay_sample_record *map,
                          uint32_t *out)
 {
@@ -112,8 +112,8 @@ static bool is_open_file(const struct as_modules *modules, const struct assay_sa
     return false;
 }
 
-/* The file of a module that is known. One that was gone when it was first looked for, and is the
- * same by its build-id, is found where it is now. */
+/* Sets the file of a known module. A file that was missing at first, but has the same build-id, is
+ * found here. */
 static void set_module_file(struct as_modules *modules, uint32_t index,
                             const struct assay_sample_record *map,
                             const struct assay_file_identity *file, int fd, bool nameless)
@@ -134,8 +134,8 @@ static void set_module_file(struct as_modules *modules, uint32_t index,
     as_module_file_take(modules, index, fd);
 }
 
-/* The module of a mapping that is new: its file may be known by another. `*out` comes as the one
- * without a file that it was so far, or AS_MAP_NONE. */
+/* Finds or adds the module of a new mapping; another mapping may have the same file. `*out` comes
+ * in as the module without a file so far, or AS_MAP_NONE. */
 static int settle_mapping(struct as_modules *modules, const struct assay_sample_record *map,
                           uint32_t *out)
 {
@@ -175,8 +175,7 @@ static int settle_mapping(struct as_modules *modules, const struct assay_sample_
     return has_key ? store_module_index(modules, key, *out) : 0;
 }
 
-/* The kernel's word for a file whose name was gone when it told of the mapping; the path that it
- * had is what it was known by. */
+/* Removes the mark of the kernel for a deleted file. The module is known by the earlier path. */
 static void restore_name(struct assay_sample_record *map, char *room, size_t room_b)
 {
     static const char mark[] = " (deleted)";
@@ -189,8 +188,7 @@ static void restore_name(struct assay_sample_record *map, char *room, size_t roo
     map->text = room;
 }
 
-/* Its file could not be had from the process that was first seen to map it: perhaps from this one.
- */
+/* Returns true if the first process did not give access to the file. Another process may. */
 static bool is_unseen(const struct as_modules *modules, uint32_t index)
 {
     const struct assay_stream_module *fact = &modules->module.at[index].fact;
@@ -234,7 +232,7 @@ static void open_module_object(struct as_module *module)
         assay_object_open_same(path, &module->fact.file, NULL, &module->object, NULL);
 }
 
-/* By its path first: there its debug information is found. */
+/* Tries the path first: debug information is found from there. */
 struct assay_object *as_module_object(struct as_modules *modules, uint32_t index)
 {
     struct as_module *module = &modules->module.at[index];

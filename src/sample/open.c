@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finding the file of a module again: a copy that was kept, the place where its process saw it, the
- * path as it stands. Another file than the one that ran is not that module.
+ * Finds the file of a module again: a kept copy, the path as its process saw it, or the plain path.
+ * The file must be the one that ran.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "sample/recorder.h"
 
-/* All processes have the same vdso, so ours will do. */
+/* All processes have the same vdso, so this process can use its own. */
 static struct assay_object *open_vdso(struct assay_error *err)
 {
     const uint8_t *at = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
@@ -32,7 +32,7 @@ static struct assay_object *open_vdso(struct assay_error *err)
     return object;
 }
 
-/* A copy is another file than the one that ran, but nobody else has written it. */
+/* Opens a kept copy. It is another file than the one that ran, but assay alone wrote it. */
 static int open_kept(const struct assay_stream_module *module, const char *path,
                      const struct assay_object_options *options, struct assay_object **out,
                      struct assay_error *err)

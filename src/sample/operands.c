@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The instruction at which a sample was taken has not been executed yet: the registers of the
- * sample give the address that it is about to touch. Where it touches no memory, the next one of
- * the same straight line does, as long as nothing in between changes its registers.
+ * The instruction of a sample has not been executed yet, so the registers give the address that it
+ * will access. If it accesses no memory, the next instruction with a memory operand in the same
+ * straight line is used. Nothing in between may change its registers.
  *
- * Of random draws from an array of S chunks two fall into the same chunk with probability 1/S, so
- * the number of such pairs bounds S from below; the outermost addresses bound it from above, for
- * what walks evenly meets itself less often than chance. Chunks that are met again and again (a
- * stack, the first steps of a search) stay in a cache, and are left out.
+ * Two random draws from an array of S chunks fall into the same chunk with probability 1/S. So the
+ * number of such pairs bounds S from below. The outermost addresses bound S from above, because a
+ * regular walk hits a chunk twice less often than random draws. Chunks with many hits (a stack, the
+ * first steps of a search) stay in a cache and are left out.
  */
 #include "sample/operands.h"
 
@@ -25,20 +25,21 @@
 #include "sample/draws.h"
 #include "sample/values.h"
 
-#define SITES_MOST   8192u /* instructions of a process that are followed */
+#define SITES_MOST   8192u /* max instructions per process */
 #define WALKS_MOST   (1u << 17)
-#define KEPT_MOST    1024u /* addresses of one, drawn from all */
-#define LEAST        20u   /* fewer say nothing */
+#define KEPT_MOST    1024u /* max addresses per instruction, drawn at random */
+#define LEAST        20u   /* min samples for a result */
 #define CHUNK_BITS   16    /* 64 KiB */
-#define LINE_INSN_N  8u    /* looked at from the sampled one on */
+#define LINE_INSN_N  8u    /* number of instructions searched from the sampled one on */
 #define INSN_MOST_B  15u
 #define BEFORE_B     96u
-#define PERIODS_MOST 3.0 /* between two samples of one walk */
+#define PERIODS_MOST 3.0 /* max time between two samples of one walk, in sampling periods */
 
-/* An operand of an instruction, in registers of DWARF. */
+/* An operand of an instruction, in DWARF registers. */
 struct operand_form {
     uint8_t base, index, scale; /* NO_REG: none */
-    int8_t later_b;             /* it stands so far behind the sampled one; below 0: before it */
+    /* Distance of the instruction with the operand from the sampled one; below 0: before it. */
+    int8_t later_b;
     bool is_usable;
     int64_t disp;
 };
@@ -46,17 +47,17 @@ struct operand_form {
 
 struct operand_site {
     uint32_t pid, module;
-    uint64_t address; /* of a sample, in the module */
+    uint64_t address; /* address of the samples in the module */
     struct operand_form form;
     uint64_t seen_n, last_ns;
     AS_VEC(uint64_t) kept;
-    AS_VEC(float) pace;              /* bytes a second */
-    uint64_t pace_seen_n, forward_n; /* moves, and those to higher addresses */
+    AS_VEC(float) pace;              /* bytes per second */
+    uint64_t pace_seen_n, forward_n; /* number of moves, and of moves to higher addresses */
     struct as_register_values values;
     struct as_register_draws draws;
 };
 
-/* The last address of a thread at a site. */
+/* Last address of a thread at a site. */
 struct operand_walk {
     uint64_t at, time_ns;
 };
@@ -65,8 +66,9 @@ struct as_operands {
     AS_VEC(struct operand_site) site;
     struct as_index by_place;
     AS_VEC(struct operand_walk) walk;
-    struct as_map_u64 by_thread; /* tid and site -> walk */
-    struct as_map_u64 clock; /* tid -> its samples by now: what ran in between, not who else did */
+    struct as_map_u64 by_thread; /* thread and site -> walk */
+    /* tid -> number of its samples so far: a clock that other threads do not advance. */
+    struct as_map_u64 clock;
     uint64_t period_ns, random;
     struct as_data_maps maps;
     struct as_block_lives blocks;
@@ -112,7 +114,8 @@ void as_operands_free(struct as_operands **operands)
 
 /* ---- Operands of instructions --------------------------------------------------------------- */
 
-/* Memory that moves: neither the stack, nor a fixed place, nor a gather, nor what is a thread's. */
+/* Finds an operand with a moving address: no stack, fixed address, gather or thread-local
+ * memory. */
 static bool form_of(const struct assay_code *code, size_t at, struct operand_form *out)
 {
     struct assay_memory memory[2];
@@ -149,7 +152,7 @@ static bool is_changed(const struct assay_regset *written, uint8_t reg)
     return false;
 }
 
-/* The first operand of the straight line that begins with `code`. */
+/* Returns the first operand of the straight line that begins with `code`. */
 static struct operand_form first_operand(const struct assay_code *code)
 {
     struct assay_regset written = {{0, 0}};
@@ -172,7 +175,7 @@ static struct operand_form first_operand(const struct assay_code *code)
     return (struct operand_form){0};
 }
 
-/* The last operand of what ends where `code` ends, written by nothing from there on. */
+/* Returns the last operand before `end` with registers that are not written up to `end`. */
 static struct operand_form last_operand(const struct assay_code *code, uint64_t end)
 {
     struct assay_regset written = {{0, 0}};
@@ -201,7 +204,8 @@ static bool is_same_form(const struct operand_form *a, const struct operand_form
            a->later_b == b->later_b && a->is_usable == b->is_usable && a->disp == b->disp;
 }
 
-/* Decoded from somewhere, instructions fall into step soon: from two places they must end alike. */
+/* Finds the operand before `address`. Decoding from a wrong start soon finds the true instruction
+ * starts, so two starts must give the same result. */
 static struct operand_form operand_before(const struct assay_object *object, uint64_t address)
 {
     struct operand_form form[2] = {{0}, {0}};
@@ -298,7 +302,7 @@ static int draw_pace(struct as_operands *o, struct operand_site *site,
     return 0;
 }
 
-/* From the last sample of this thread at the same place. */
+/* Computes the pace from the last sample of this thread at the same site. */
 static int follow_walk(struct as_operands *o, uint32_t site, uint32_t tid, struct operand_walk now)
 {
     const uint64_t key = (uint64_t)tid << 32 | site;
@@ -362,7 +366,7 @@ static int compare_float(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* How many of the sorted addresses from `at` on lie in its chunk. */
+/* Returns the number of sorted addresses from `at` on in the same chunk. */
 static size_t in_chunk(const uint64_t *address, size_t at, size_t n)
 {
     size_t end = at + 1;
@@ -391,8 +395,7 @@ struct as_operand_reach as_operands_reach(uint64_t *address, size_t n)
         far_n += here;
         pairs += here * (here - 1) / 2;
     }
-    /* The most pairs that 95 % of such draws have, were the mean as seen (Poisson's, rounded up).
-     */
+    /* Max number of pairs at the 95 % level, for the observed mean (Poisson, rounded up). */
     const double most = pairs + 1.96 * sqrt(pairs + 1) + 2;
     const struct as_operand_reach out = {
         .reach_b = fmin(chunk_b * far_n * (far_n - 1) / 2 / most, (double)(high - low) + chunk_b),
@@ -413,7 +416,8 @@ static double forward_share(const struct operand_site *site)
     return site->pace_seen_n < LEAST ? -1 : (double)site->forward_n / (double)site->pace_seen_n;
 }
 
-/* module, address, what as_values_text says. Draws of fewer samples have all values. */
+/* Writes module, address and the text of as_values_text. With fewer samples the draws have all
+ * values. */
 static int write_values(const struct operand_site *site, struct as_writer *writer)
 {
     char values[AS_VALUES_TEXT_B], text[AS_VALUES_TEXT_B + 64];
@@ -425,7 +429,7 @@ static int write_values(const struct operand_site *site, struct as_writer *write
     return as_writer_process(writer, site->pid, site->pid, site->last_ns, "values", text);
 }
 
-/* module, address, samples, what as_draws_text says; in parts */
+/* Writes module, address, samples and the text of as_draws_text, in parts. */
 static int write_draws(const struct operand_site *site, struct as_writer *writer)
 {
     char draws[AS_DRAWS_TEXT_B], text[AS_DRAWS_TEXT_B + 64];
@@ -440,7 +444,7 @@ static int write_draws(const struct operand_site *site, struct as_writer *writer
     return 0;
 }
 
-/* start, end, base, offset, kind or kind:per cent in huge pages, path */
+/* Writes start, end, base, offset, kind or kind:per cent in huge pages, path. */
 static int write_ranges(const struct as_operands *operands, uint32_t pid, uint64_t time_ns,
                         struct as_writer *writer)
 {
@@ -487,7 +491,7 @@ static int by_process_and_time(const void *a, const void *b)
     return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
-/* The times of the samples with registers that are kept. */
+/* Lists the times of the kept samples with registers. */
 static int list_draw_times(const struct as_operands *operands, as_draw_times *out)
 {
     as_vec_foreach (&operands->site, site)
@@ -512,8 +516,8 @@ static int write_blocks(struct as_operands *operands, const struct as_spaces *sp
     return rc;
 }
 
-/* module, address, bytes to the instruction of the operand, samples, reach, share of those far
- * apart, pace */
+/* Writes module, address, bytes to the instruction of the operand and samples. Then follow reach,
+ * share of scattered addresses, pace, and share of forward moves. */
 int as_operands_write(struct as_operands *operands, const struct as_spaces *spaces,
                       struct as_writer *writer)
 {
@@ -568,7 +572,7 @@ void as_operands_exit(struct as_operands *operands, uint32_t pid, const struct a
 int as_operands_exec(struct as_operands *operands, const struct assay_sample_record *record,
                      const struct as_spaces *spaces)
 {
-    /* Blocks of the new program may be known before its maps. */
+    /* Blocks of the new program may appear before its mappings. */
     locate_sites(operands, record->pid, spaces, record->time_ns);
     as_data_maps_exec(&operands->maps, record->pid);
     return as_block_lives_exec(&operands->blocks, record->pid, record->time_ns);

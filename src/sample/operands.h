@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Addresses of the memory operands of sampled instructions, from the registers of the sample: how
- * far they reach, and how fast they move, by process and instruction. What the addresses do not
- * prove is not said (doc/internals/sample.md).
+ * Addresses of the memory operands of sampled instructions, computed from the registers of samples.
+ * They give the reach and the pace of each operand, by process and instruction. Nothing is stored
+ * that the addresses do not prove (doc/internals/sample.md).
  */
 #ifndef AS_SAMPLE_OPERANDS_H
 #define AS_SAMPLE_OPERANDS_H
@@ -11,33 +11,35 @@
 
 struct as_operands;
 
-/* `imported`: processes are not those of now. */
+/* `imported`: the samples were recorded earlier, so /proc does not describe their processes.
+ * Returns 0 or NOMEM. */
 int as_operands_new(uint32_t rate_hz, bool imported, struct as_operands **out);
 void as_operands_free(struct as_operands **operands);
 
-/* Takes in a sample of time at `frame` of `object` (NULL: no file is known). 0 or NOMEM. */
+/* Adds a time sample at `frame` of `object` (NULL: the file is unknown). Returns 0 or NOMEM. */
 int as_operands_add(struct as_operands *operands, const struct assay_object *object,
                     struct as_frame frame, const struct assay_sample_record *sample);
 
-/* A record of a block of memory: ALLOCATE, RELEASE, INHERIT. 0 or NOMEM. */
+/* Adds a record of a memory block: ALLOCATE, RELEASE or INHERIT. Returns 0 or NOMEM. */
 int as_operands_block(struct as_operands *operands, const struct assay_sample_record *record);
 
-/* The process executes another program (COMM), or ends; `spaces` are still as before. 0 or NOMEM.
- */
+/* Notes that a process executes another program (COMM) or ends. `spaces` must still be those of
+ * before. Returns 0 or NOMEM. */
 int as_operands_exec(struct as_operands *operands, const struct assay_sample_record *record,
                      const struct as_spaces *spaces);
 void as_operands_exit(struct as_operands *operands, uint32_t pid, const struct as_spaces *spaces);
 
-/* What is known at the end, as facts on the processes. 0 or the writer's error. */
+/* Writes the results as facts of the processes. Returns 0 or the error of the writer. */
 int as_operands_write(struct as_operands *operands, const struct as_spaces *spaces,
                       struct as_writer *writer);
 
-/* The statistics alone. */
+/* Result of the statistics. */
 struct as_operand_reach {
-    double reach_b; /* those far apart range over at least so much; 0: nothing is proven */
-    double far;     /* share of the addresses that are */
+    /* Lower bound of the memory that the scattered addresses range over; 0: unproven. */
+    double reach_b;
+    double far; /* share of the addresses that are scattered */
 };
-/* Of `n` addresses, which are sorted. */
+/* Computes the reach of `n` addresses, and sorts them. */
 struct as_operand_reach as_operands_reach(uint64_t *address, size_t n);
 
 #endif

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records of the kernel (PERF_RECORD_*) to those of <assay/sample.h>. Bytes come from the kernel,
- * but also from files; every read is checked. Source: perf_event_open(2), linux/perf_event.h.
+ * Converts kernel records (PERF_RECORD_*) to records of <assay/sample.h>. The bytes may come from
+ * files, so each read is checked. Source: perf_event_open(2), linux/perf_event.h.
  */
 #include <string.h>
 
 #include "base/read.h"
 #include "sample/branches.h"
 
-/* Bits of asm/perf_regs.h: ax bx cx dx si di bp sp ip, then r8 to r15 from bit 16. */
+/* Bits of asm/perf_regs.h: ax bx cx dx si di bp sp ip, and r8 to r15 from bit 16. */
 const uint64_t as_sample_regs_mask = 0x1ff | 0xffull << 16;
 
-/* DWARF number of the register of each bit; none: flags and segments. */
+/* DWARF number of the register of each bit; flags and segments have none. */
 #define NO_REG 255
 static const uint8_t dwarf_number[24] = {0,  3,      2,      1,      4,      5,      6,      7,
                                          16, NO_REG, NO_REG, NO_REG, NO_REG, NO_REG, NO_REG, NO_REG,
                                          8,  9,      10,     11,     12,     13,     14,     15};
 
-/* Bytes of the fields of `type` when all are words. They are few, and the instruction that counts
- * them is not on every processor: a call for it was 2 % of the reading. */
+/* Returns the size of the fields of `type` if each is one word. There are few bits, and not every
+ * CPU has popcnt: a library call took 2 % of the parse time. */
 static size_t words_b(uint64_t type)
 {
     size_t n = 0;
@@ -70,7 +70,8 @@ static void parse_id(const struct perf_event_attr *attr, const uint8_t *bytes, s
         out->cpu = as_read_u32(&r);
 }
 
-/* All registers that the unwinder follows must be there: those that perf asks for, or we. */
+/* Parses the user registers. All registers of the unwinder must be present, as perf and assay
+ * request them. */
 static void parse_registers(const struct perf_event_attr *attr, struct as_read *r,
                             struct assay_sample_record *out, uint64_t *regs)
 {
@@ -84,7 +85,7 @@ static void parse_registers(const struct perf_event_attr *attr, struct as_read *
         if (bit < sizeof dwarf_number && dwarf_number[bit] != NO_REG)
             regs[dwarf_number[bit]] = value;
     }
-    /* 32-bit programs have other registers and unwind information: not followed. */
+    /* 32-bit programs have other registers and unwind information, which are not supported. */
     if (!r->bad && abi == PERF_SAMPLE_REGS_ABI_64 && !(as_sample_regs_mask & ~mask))
         out->regs = regs;
 }
@@ -103,7 +104,7 @@ static void parse_stack(struct as_read *r, struct assay_sample_record *out)
     out->stack_at = out->regs[7];
 }
 
-/* The values of the counters that come with a sample (read_format): passed over. */
+/* Skips the counter values of a sample (read_format). */
 static void skip_read(uint64_t format, struct as_read *r)
 {
     uint64_t times =
@@ -120,7 +121,7 @@ static void skip_read(uint64_t format, struct as_read *r)
     as_read_skip(r, n * each);
 }
 
-/* Data of tracepoints, filled up so that what follows is aligned. */
+/* Skips tracepoint data with its padding. */
 static void skip_raw(struct as_read *r)
 {
     const uint32_t n = as_read_u32(r);
@@ -139,7 +140,7 @@ static void parse_chain(struct as_read *r, struct assay_sample_record *out)
     out->chain_n = chain ? (size_t)n : 0;
 }
 
-/* What comes before the chain. */
+/* Parses the fields before the call chain. */
 static void parse_words(const struct perf_event_attr *attr, struct as_read *r,
                         struct assay_sample_record *out)
 {
@@ -213,7 +214,7 @@ static void parse_map(struct as_read *r, uint16_t misc, struct assay_sample_reco
         out->inode = as_read_u64(r);
         out->generation = as_read_u64(r);
     }
-    as_read_skip(r, 8); /* protection and flags: the kernel tells executable ones only */
+    as_read_skip(r, 8); /* protection and flags: the kernel records executable mappings only */
     out->text = as_read_string(r).p;
 }
 
@@ -234,7 +235,7 @@ static void parse_task(struct as_read *r, struct assay_sample_record *out)
     out->time_ns = as_read_u64(r);
 }
 
-/* Kinds by the kernel's numbers; -1: of no interest. */
+/* Returns the record kind of a kernel record type; -1: not used. */
 static int kind_of(uint32_t type)
 {
     switch (type) {
@@ -297,7 +298,7 @@ bool as_record_parse(const struct perf_event_attr *attr, const uint8_t *bytes,
         break;
     case ASSAY_SAMPLE_LOST:
         if (header.type == PERF_RECORD_LOST)
-            as_read_skip(&r, 8); /* the event's number */
+            as_read_skip(&r, 8); /* id of the event */
         out->lost = as_read_u64(&r);
         break;
     case ASSAY_SAMPLE_SWITCH:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which event of perf's files is time, and how often it was sampled. Of several the first kind of
- * cycles, ref-cycles, cpu-clock and task-clock; the others are counted only, since samples of two
- * events that count the same time would count it twice.
+ * Chooses the event of a perf.data file that measures time, and its sampling rate. It uses the
+ * first available of cycles, ref-cycles, cpu-clock, task-clock. Other events are only counted:
+ * samples of two time events would count the same time twice.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "sample/branches.h"
 #include "sample/perf_data.h"
 
-/* Kinds of time, the best first. */
+/* Kinds of time events, the best first. */
 enum { CYCLES, REF_CYCLES, CPU_CLOCK, TASK_CLOCK, NO_TIME };
 
 static bool word_is(const char *at, size_t n, const char *word)
@@ -21,7 +21,8 @@ static bool word_is(const char *at, size_t n, const char *word)
     return strlen(word) == n && memcmp(at, word, n) == 0;
 }
 
-/* By name: "cycles:u", "cpu_core/cycles/P", "cpu/cpu-cycles,period=9/". */
+/* Returns the kind of an event name such as "cycles:u", "cpu_core/cycles/P" or
+ * "cpu/cpu-cycles,period=9/". */
 static int kind_of_name(const char *name)
 {
     const char *slash = strchr(name, '/');
@@ -38,8 +39,9 @@ static int kind_of_name(const char *name)
 
 static int kind_of(const struct perf_event_attr *attr, const char *name)
 {
-    uint64_t config = attr->config & 0xffffffff; /* above: which kind of core */
-    if (attr->sample_period == 0)                /* or frequency: it is only counted */
+    uint64_t config = attr->config & 0xffffffff; /* the upper bits have the core type */
+    /* `sample_period` is also the frequency; 0: counting only. */
+    if (attr->sample_period == 0)
         return NO_TIME;
     if (attr->type == PERF_TYPE_HARDWARE && config == PERF_COUNT_HW_CPU_CYCLES)
         return CYCLES;
@@ -52,7 +54,7 @@ static int kind_of(const struct perf_event_attr *attr, const char *name)
     return attr->type != PERF_TYPE_SOFTWARE && name ? kind_of_name(name) : NO_TIME;
 }
 
-/* Both count when the same code runs: the same event, and a common privilege. */
+/* Returns true if both events count the same code: same event and a common privilege level. */
 static bool overlap(const struct perf_event_attr *a, const struct perf_event_attr *b)
 {
     return a->type == b->type && a->config == b->config &&
@@ -80,7 +82,7 @@ static int name_events(struct assay_perf_data *data)
     return 0;
 }
 
-/* The kind that is there, and its events marked. */
+/* Marks the events of the best kind. Returns this kind. */
 static int mark_time(struct assay_perf_data *data)
 {
     int best = NO_TIME;
@@ -111,7 +113,7 @@ static int no_time(const struct assay_perf_data *data, struct assay_error *err)
                         data->path, names);
 }
 
-/* Records of several events are told apart by a number at a place that all share. */
+/* Several events need an id at the same position in all records. */
 static int check_numbers(const struct assay_perf_data *data, struct assay_error *err)
 {
     const uint64_t before =
@@ -136,7 +138,7 @@ static int check_numbers(const struct assay_perf_data *data, struct assay_error 
 #define DELTAS  65536
 #define THREADS 256
 
-/* Times between two samples of a thread: most often it was running all that time. */
+/* Times between two samples of a thread. In most of them the thread ran all the time. */
 struct deltas {
     uint64_t at[DELTAS];
     size_t n;
@@ -167,8 +169,9 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * Reads all once, for what the header does not say: the times of the first and last sample, and
- * how often a counter of a fixed period was sampled (the median of the times between samples).
+ * Reads all records once for values that the header lacks. They are the times of the first and last
+ * sample, and the sampling rate of a counter with fixed period. The rate comes from the median time
+ * between samples.
  */
 static int survey(struct assay_perf_data *data, uint32_t *rate_hz, struct assay_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What perf's files say of themselves: features (machine, command, build-ids, names of events),
- * in files and in records. Source: as perf_header.c.
+ * Parses the features of perf.data files (machine, command, build-ids, names of events), in the
+ * header and in records. Source: see perf_header.c.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,14 +9,14 @@
 
 #include "sample/perf_data.h"
 
-/* Bit of `misc`: the build-id carries its length. */
+/* Bit of `misc`: the build-id record has its length. */
 #define MISC_BUILD_ID_SIZE (1u << 15)
-/* Of AS_PERF_EVENT_UPDATE. */
+/* Type of an AS_PERF_EVENT_UPDATE record. */
 #define UPDATE_NAME 2u
 
 /* ---- Features ------------------------------------------------------------------------------ */
 
-/* Length with padding, and that many bytes with a zero among them. NULL: none. */
+/* Reads a length and a text with padding and a zero. Sets `*out` to NULL without a zero. */
 static int read_text(struct assay_perf_data *data, struct as_read *r, const char **out)
 {
     uint32_t n = as_read_u32(r);
@@ -29,7 +29,7 @@ static int read_text(struct assay_perf_data *data, struct as_read *r, const char
     return *out ? 0 : ASSAY_ERR_NOMEM;
 }
 
-/* Options of `perf record` that are followed by a word of their own. */
+/* Options of `perf record` with a separate argument. */
 static bool takes_word(const char *option)
 {
     static const char *const known[] = {"--event",
@@ -57,7 +57,7 @@ static bool takes_word(const char *option)
                                         "--synth",
                                         "--debuginfod"};
     if (option[1] != '-') {
-        /* The last letter of a group decides; a word may also hang on it ("-F99"). */
+        /* The first letter with an argument decides. The argument may follow directly ("-F99"). */
         size_t i = 1;
         while (option[i] && !strchr("eptrCcoFumDGjk", option[i]))
             i++;
@@ -69,7 +69,7 @@ static bool takes_word(const char *option)
     return false;
 }
 
-/* The first word that is neither perf's own nor an option of it; NULL: none. */
+/* Returns the first word that is neither of perf nor one of its options; NULL if there is none. */
 static const char *const *program_words(const char *const *argv, size_t n)
 {
     size_t i = 1;
@@ -108,7 +108,7 @@ static int read_command(struct assay_perf_data *data, struct as_read *r)
 int as_perf_build_id(struct assay_perf_data *data, uint16_t misc, struct as_read r)
 {
     struct as_perf_build_id id = {.size_b = 20};
-    as_read_skip(&r, 4); /* process: of no interest */
+    as_read_skip(&r, 4); /* process id, not used */
     const uint8_t *bytes = as_read_bytes(&r, 20);
     uint8_t size_b = as_read_u8(&r);
     as_read_skip(&r, 3);
@@ -178,7 +178,7 @@ static int read_number_facts(struct assay_perf_data *data, unsigned feature, str
         facts->cpus = (uint32_t)b;
     } else if (feature == AS_FEATURE_TOTAL_MEM) {
         facts->memory_b =
-            a <= INT64_MAX >> 10 ? a << 10 : 0; /* in KiB, whatever the document says */
+            a <= INT64_MAX >> 10 ? a << 10 : 0; /* in KiB; the documentation is wrong here */
     } else if (a <= b && b <= AS_TIME_MOST_NS) {
         facts->first_ns = a;
         facts->last_ns = b;
@@ -220,7 +220,7 @@ int as_perf_feature(struct assay_perf_data *data, unsigned feature, struct as_re
     }
 }
 
-/* A later word on an event: its name. */
+/* Parses a later name of an event. */
 static int read_update(struct assay_perf_data *data, struct as_read *r)
 {
     uint64_t what = as_read_u64(r), id = as_read_u64(r);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening perf's files: the header, the sections it names, and of files written to a pipe the
- * records that stand for them. Source: the kernel's tools/perf/Documentation/
- * perf.data-file-format.txt.
+ * Opens perf.data files: the header and its sections, and for pipe files the records that replace
+ * them. Source: the kernel's tools/perf/Documentation/perf.data-file-format.txt.
  */
 #include "sample/perf_data.h"
 
@@ -21,7 +20,7 @@
 
 #define PIPE_HEADER_B 16u
 #define FILE_HEADER_B 104u
-/* perf opens an event for each processor under one attr: files have a few. */
+/* Max number of events. perf opens one event per CPU under one attr, so files have only a few. */
 #define EVENTS_MOST 4096u
 
 void as_perf_damaged(struct assay_perf_data *data, const char *format, ...)
@@ -44,7 +43,7 @@ static int system_error(const char *path, struct assay_error *err)
     return as_error_set(err, code, "%s: cannot be read: %s", path, strerror(errno));
 }
 
-/* When the file was last written, since 1970; 0 for times that are none. */
+/* Returns the time of the last write in ns since 1970, or 0 for an invalid time. */
 static int64_t written_ns(const struct stat *st)
 {
     const int64_t most_s = AS_TIME_MOST_NS / 1000000000u - 1;
@@ -89,7 +88,7 @@ static int map_file(struct assay_perf_data *data, const char *path, struct assay
     return rc;
 }
 
-/* The bytes of a section, as far as the file has them. */
+/* Returns the bytes of a section that the file contains. */
 static struct as_read section_of(const struct assay_perf_data *data, struct as_perf_section section)
 {
     if (section.offset >= data->size_b)
@@ -122,13 +121,13 @@ int as_perf_add_event(struct assay_perf_data *data, const uint8_t *attr, size_t 
     memcpy(&copy, attr, attr_b < sizeof copy ? attr_b : sizeof copy);
     AS_TRY(as_vec_push(&data->attr, copy));
     AS_TRY(as_vec_push(&data->event, event));
-    /* Each stands in the file once: where sections of them overlap, they are damaged. */
+    /* Each id is stored once in a valid file. Overlapping sections are damaged. */
     for (; as_read_left(ids) >= 8 && data->ids < data->size_b / 8; data->ids++)
         AS_TRY(as_map_u64_put(&data->by_id, as_read_u64(ids), index));
     return 0;
 }
 
-/* Entries of `entry_b` bytes: an attr, then the section of its numbers. */
+/* Reads entries of `entry_b` bytes: an attr and the section of its ids. */
 static int read_attrs(struct assay_perf_data *data, struct as_perf_section section,
                       uint64_t entry_b, struct assay_error *err)
 {
@@ -148,7 +147,7 @@ static int read_attrs(struct assay_perf_data *data, struct as_perf_section secti
 
 /* ---- Files --------------------------------------------------------------------------------- */
 
-/* Sections of features stand behind the data, in the order of their bits. */
+/* Reads the feature sections. They are behind the data in the order of their bits. */
 static int read_features(struct assay_perf_data *data, const uint64_t *flags,
                          struct assay_error *err)
 {
@@ -178,7 +177,7 @@ static int read_file_header(struct assay_perf_data *data, struct assay_error *er
     as_read_skip(&r, 16); /* magic, size */
     uint64_t entry_b = as_read_u64(&r);
     struct as_perf_section attrs = read_section(&r), at = read_section(&r);
-    read_section(&r); /* event types: not used any more */
+    read_section(&r); /* event types: obsolete */
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         flags[i] = as_read_u64(&r);
     if (r.bad)
@@ -191,7 +190,7 @@ static int read_file_header(struct assay_perf_data *data, struct assay_error *er
                             data->path);
     data->data_from = at.offset;
     data->data_to = at.offset + at.size;
-    /* perf writes the size at its end. */
+    /* perf writes the size at the end of the recording. */
     if (at.size == 0 || at.size > data->size_b - at.offset) {
         data->unfinished = true;
         as_perf_damaged(data,
@@ -207,7 +206,7 @@ static int read_file_header(struct assay_perf_data *data, struct assay_error *er
 
 /* ---- Pipes --------------------------------------------------------------------------------- */
 
-/* Records that stand for the header come first. */
+/* Reads the records that replace the header at the beginning. */
 static int read_pipe_header(struct assay_perf_data *data, struct assay_error *err)
 {
     struct perf_event_header header;
@@ -270,7 +269,7 @@ static int check_machine(const struct assay_perf_data *data, struct assay_error 
                         data->path, arch);
 }
 
-/* Until now the offset was the time at which the file was last written. */
+/* Sets the clock offset. Before, the offset was the time of the last write. */
 static void place_in_time(struct assay_perf_data *data)
 {
     uint64_t last_ns = data->facts.last_ns ? data->facts.last_ns : data->facts.first_ns;

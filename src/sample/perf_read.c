@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records of perf's files in order of time. They stand in the order in which perf emptied the
- * kernel's buffers: a round of all buffers ends with a mark, and nothing that comes after the
- * mark is earlier than what came before the mark before it. So two rounds wait, as places in the
- * file of 32 bytes each. Source: as perf_header.c, "Ordering".
+ * Delivers the records of perf.data files in time order. The file has the order in which perf
+ * emptied the kernel buffers. A mark ends each round over all buffers. No record behind a mark is
+ * earlier than the records before the preceding mark. So two rounds wait in memory, with 32 bytes
+ * per record. Source: as perf_header.c, "Ordering".
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,9 +13,10 @@
 #include "sample/perf_data.h"
 #include "sample/sampler.h"
 
-/* Without marks (a damaged file) no more than this waits; what is late then is counted. */
+/* Max number of waiting records, for damaged files without marks. Later ones are counted as
+ * late. */
 #define WAITING_MOST (1u << 21)
-/* Bytes of decompressed records that wait, at most. */
+/* Max bytes of decompressed blocks with waiting records. */
 #define BLOCKS_MOST_B (512u << 20)
 
 /* ---- Single records ------------------------------------------------------------------------ */
@@ -50,21 +51,21 @@ uint64_t as_perf_extra_b(const struct perf_event_header *header, const uint8_t *
     return 0;
 }
 
-/* The number of the event in a record, 0 where it has none. */
+/* Returns the event id of a record, or 0 if it has none. */
 static uint64_t id_of(const struct perf_event_attr *attr, const struct perf_event_header *header,
                       const uint8_t *bytes)
 {
     uint64_t id = 0, type = attr->sample_type;
     size_t at;
     if (header->type == PERF_RECORD_SAMPLE) {
-        /* Either the first word, or behind those that are there of four. */
+        /* The id is the first word, or is behind those of four fields that are present. */
         const uint64_t before =
             PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
         at = sizeof *header;
         if (!(type & PERF_SAMPLE_IDENTIFIER))
             at += 8u * (size_t)__builtin_popcountll(type & before);
     } else {
-        /* Counted from the end: identifier, processor, stream, number. */
+        /* The fields counted from the end: identifier, CPU, stream, id. */
         const uint64_t behind = PERF_SAMPLE_CPU | PERF_SAMPLE_STREAM_ID;
         size_t back = 8;
         if (!(type & PERF_SAMPLE_IDENTIFIER))
@@ -85,7 +86,7 @@ uint32_t as_perf_event_of(const struct assay_perf_data *data,
         return 0;
     uint64_t id = id_of(&data->attr.at[0], header, bytes);
     uint32_t event = as_map_u64_get(&data->by_id, id);
-    /* What perf made up itself has no number, and the form of the first event's. */
+    /* Records made by perf have no id and the format of the first event. */
     return event == AS_MAP_NONE && (id == 0 || header->type != PERF_RECORD_SAMPLE) ? 0 : event;
 }
 
@@ -103,7 +104,7 @@ static void add_build_id(const struct assay_perf_data *data, struct assay_sample
     map->build_id_by_path = true;
 }
 
-/* Counts, and whether the record is of interest to others. */
+/* Counts a sample. Returns true if its event measures time. */
 static bool count_perf_sample(struct assay_perf_data *data, uint32_t event,
                               const struct assay_sample_record *record)
 {
@@ -121,7 +122,7 @@ static bool count_perf_sample(struct assay_perf_data *data, uint32_t event,
     return true;
 }
 
-/* Nothing that could not have been measured is handed out. */
+/* Returns true if the values could have been measured. */
 static bool is_plausible(const struct assay_sample_record *record)
 {
     return record->time_ns <= AS_TIME_MOST_NS && record->period <= AS_PERIOD_MOST &&
@@ -136,7 +137,7 @@ static int hand_out(struct assay_perf_data *data, const uint8_t *bytes, struct a
     uint64_t aligned[UINT16_MAX / 8 + 1];
     bool damaged = true;
     memcpy(&header, bytes, sizeof header);
-    if ((uintptr_t)bytes % 8) { /* behind compressed ones of any size */
+    if ((uintptr_t)bytes % 8) { /* unaligned behind compressed records */
         memcpy(aligned, bytes, header.size);
         bytes = (const uint8_t *)aligned;
     }
@@ -164,7 +165,8 @@ static int hand_out(struct assay_perf_data *data, const uint8_t *bytes, struct a
     if (record.kind == ASSAY_SAMPLE_THROTTLE && !data->event.at[event].is_time)
         return 0;
     data->counts.samples += record.kind == ASSAY_SAMPLE_SAMPLE;
-    const uint64_t room = AS_PERIOD_MOST - data->counts.lost; /* as the stream's counts */
+    /* Limited like the counts of the stream. */
+    const uint64_t room = AS_PERIOD_MOST - data->counts.lost;
     data->counts.lost += record.lost < room ? record.lost : room;
     data->counts.throttled += record.kind == ASSAY_SAMPLE_THROTTLE && record.out;
     data->counts.late += timed && record.time_ns < data->handed_ns;
@@ -192,7 +194,7 @@ static void release_data(struct assay_perf_data *data, uint32_t block)
     data->block.at[block] = (struct as_perf_block){0};
 }
 
-/* Hands out what is not later than `until_ns`, and at most `most` records. */
+/* Delivers records up to `until_ns`, at most `most` of them. */
 static int flush(struct assay_perf_data *data, uint64_t until_ns, size_t most,
                  struct assay_error *err)
 {
@@ -219,7 +221,7 @@ static int queue_kernel_record(struct assay_perf_data *data, const struct perf_e
 {
     uint32_t event = as_perf_event_of(data, header, bytes);
     uint64_t time_ns = event == AS_MAP_NONE ? 0 : as_record_time(&data->attr.at[event], bytes);
-    /* What perf made up at the beginning; a time that is none must not order others. */
+    /* perf made these records at the beginning. Invalid times must not order other records. */
     if (time_ns == 0 || time_ns > AS_TIME_MOST_NS)
         return hand_out(data, bytes, err);
     const struct as_perf_waiting one = {time_ns, data->number++, bytes, block};
@@ -254,7 +256,8 @@ static int dispatch_perf_record(struct assay_perf_data *data,
     return as_perf_own_record(data, header, bytes) < 0 ? as_error_nomem(err, data->path) : 0;
 }
 
-/* The records in a compressed one. False in *more: nothing after it can be read. */
+/* Reads the records in a compressed record. Sets `*more` to false if nothing after it can be
+ * read. */
 static int read_compressed_records(struct assay_perf_data *data,
                                    const struct perf_event_header *header, const uint8_t *bytes,
                                    bool *more, struct assay_error *err)
@@ -277,7 +280,7 @@ static int read_compressed_records(struct assay_perf_data *data,
         *more = false;
         return 0;
     }
-    /* The block waits for this loop too. */
+    /* Keeps the block during this loop. */
     data->block.at[block].waiting++;
     size_t at = 0, size_b = data->block.at[block].size_b;
     rc = 0;

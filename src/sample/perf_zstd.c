@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compressed records of perf's files (`perf record -z`): one zstd stream over the whole file, cut
- * into records anywhere. Each gives a block of whole records; what is left over at its end goes
- * before the next.
+ * Compressed records of perf.data files (`perf record -z`): one zstd stream over the whole file,
+ * divided into records at any byte. Each record gives a block of complete records. An incomplete
+ * record at the end of a block is moved to the next block.
  */
 #include <assert.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "sample/perf_data.h"
 
-/* A record holds 64 KiB, which is never more than this. */
+/* Max block size; 64 KiB of input never give more. */
 #define BLOCK_MOST_B (64u << 20)
 
 struct as_perf_zstd {
@@ -43,7 +43,7 @@ static int begin(struct assay_perf_data *data)
     return ASSAY_ERR_NOMEM;
 }
 
-/* A slot for a block: a free one, or a new one. */
+/* Stores a block in a free or new slot and sets `*out`. Returns 0 or NOMEM. */
 static int store_perf_block(struct assay_perf_data *data, struct as_perf_block block, uint32_t *out)
 {
     for (uint32_t i = 0; i < data->block.n; i++) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of hardware events by libpfm4: what the vendors call them, for the processor at hand. That
- * a name has a code does not mean that this machine lets it count; perf_event_open says that.
+ * Names of hardware events by libpfm4 for this CPU, as the vendors name them. A name with a code
+ * may still not be countable here; perf_event_open decides.
  */
 #include <perfmon/pfmlib_perf_event.h>
 
 #include "sample/counting.h"
 
-/* The library looks at the processor once; again costs nothing. */
+/* Initialises the library; repeated calls cost nothing. */
 static bool ready(void)
 {
     return pfm_initialize() == PFM_SUCCESS;

@@ -8,7 +8,7 @@
 
 /* ---- Lines -------------------------------------------------------------------------------- */
 
-/* Six bits a byte, the lowest first; bit 6: another one follows. */
+/* Reads six bits per byte, the lowest first. Bit 6 marks that another byte follows. */
 static uint32_t read_varint(struct as_read *table)
 {
     uint32_t value = 0, byte;
@@ -28,7 +28,8 @@ static int32_t read_signed(struct as_read *table)
     return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
 }
 
-/* Returns the lines that an entry adds; `has_line` false: its code has no line. */
+/* Returns the number of lines that an entry adds. Sets `*has_line` to false if its code has no
+ * line. */
 static int32_t read_entry(struct as_read *table, unsigned form, bool *has_line)
 {
     int32_t lines = 0;
@@ -92,7 +93,7 @@ static char *write_character(char *to, uint32_t c)
     return to;
 }
 
-/* As UTF-8, at most three bytes a byte. */
+/* Returns a UTF-8 copy; a byte becomes at most three bytes. */
 static const char *copy_text(struct as_arena *arena, const uint8_t *bytes, uint32_t size_b,
                              uint8_t width)
 {
@@ -169,7 +170,7 @@ static struct assay_python_frame frame_of(const struct as_python_codes *codes,
     if (!from->code)
         return (struct assay_python_frame){.at = from->where};
     frame.calls = (from->where & AS_AGENT_PYTHON_CALLS) != 0;
-    if (index == AS_MAP_NONE) /* its record was lost */
+    if (index == AS_MAP_NONE) /* the record of the function was lost */
         return frame;
     const struct as_python_code *code = &codes->code.at[index];
     frame.file = code->file;

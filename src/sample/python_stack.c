@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One call of the interpreter's evaluation runs one or more functions of Python. It keeps a note of
- * them on the machine's stack. The native frame around the note is the call that runs them: the
- * name of its code is not needed. Frames of the same module next to them are the interpreter's own
- * and go, too; but for those of a compiled function that Python called and that is running.
+ * One call of the interpreter loop runs one or more Python functions and keeps a note on the native
+ * stack. The native frame around the note is the call that runs them, whatever the name of its
+ * code. Adjacent frames of the same module belong to the interpreter and are dropped. An exception
+ * are the frames of a running compiled function that Python called.
  */
 #include "sample/python_stack.h"
 
@@ -21,8 +21,8 @@ struct weave {
     struct as_modules *modules;
     struct as_writer *writer;
     size_t *module_n;
-    bool is_run[AS_DEPTH_MOST];     /* by native frame: it runs Python */
-    bool is_dropped[AS_DEPTH_MOST]; /* it goes */
+    bool is_run[AS_DEPTH_MOST];     /* by native frame: true if it runs Python */
+    bool is_dropped[AS_DEPTH_MOST]; /* by native frame: true if it is dropped */
     uint32_t interpreter;           /* module of the frames that run Python */
     struct as_frames to;
 };
@@ -62,7 +62,7 @@ static int push_python(struct weave *w, const struct assay_python_frame *frame)
 
 /* ---- Native frames ------------------------------------------------------------------------ */
 
-/* Returns true for an address in native frame `i`; the end of the last one is unknown. */
+/* Returns true for an address in native frame `i`. The end of the last frame is unknown. */
 static bool is_in_frame(const struct as_frames *frames, unsigned i, uint64_t address)
 {
     return address >= frames->sp[i] && (i + 1 == frames->n || address < frames->sp[i + 1]);
@@ -84,14 +84,14 @@ static const struct assay_python_frame *innermost_in(const struct weave *w, unsi
     return NULL;
 }
 
-/* An interpreter that is linked into a program has no module of its own. */
+/* Returns true if the interpreter is a module of its own, not linked into a program. */
 static bool has_own_module(const struct weave *w)
 {
     const char *name = as_path_last(w->modules->module.at[w->interpreter].fact.path);
     return strncmp(name, "python", 6) == 0 || strncmp(name, "libpython", 9) == 0;
 }
 
-/* Frames of the interpreter from `i` on in one direction go, up to others. */
+/* Drops adjacent frames of the interpreter from `i` on in direction `step`. */
 static void drop_own(struct weave *w, unsigned i, int step)
 {
     for (; has_own_module(w) && i < w->from->n && !w->is_run[i] &&
@@ -133,7 +133,7 @@ static void choose_frames(struct weave *w)
 
 /* ---- Weaving ------------------------------------------------------------------------------ */
 
-/* The functions that native frame `i` runs, in place of it. */
+/* Appends the Python functions that native frame `i` runs instead of the frame. */
 static int push_run(struct weave *w, unsigned i)
 {
     const struct assay_python_frame *frame = w->sample->python;

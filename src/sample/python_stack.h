@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frames of Python in the stack of the machine: they replace the interpreter's frames that run
+ * Merges Python frames into native stacks: they replace the frames of the interpreter that runs
  * them.
  */
 #ifndef AS_SAMPLE_PYTHON_STACK_H
@@ -8,15 +8,15 @@
 
 #include "sample/recorder.h"
 
-/* Functions of Python that have a name in the stream. */
+/* Python functions with a name in the stream. */
 struct as_python_names {
     struct as_map_u64 told;
 };
 
 /*
- * Puts the frames of Python of `sample` among `frames`, which are of the same sample by as_unwind.
- * New functions are written to `writer`, and new files are new modules: `*module_n` of them are
- * written by now. 0 or the writer's error.
+ * Replaces interpreter frames in `frames` by the Python frames of `sample`. `frames` is the stack
+ * of the same sample by as_unwind. Writes new functions to `writer` and adds new files as modules.
+ * `*module_n` is the number of modules written so far. Returns 0 or the error of the writer.
  */
 int as_python_weave(struct as_python_names *names, struct as_modules *modules,
                     struct as_writer *writer, size_t *module_n,

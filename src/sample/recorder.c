@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The recorder: takes records in order of time, keeps the address spaces, turns each sample into
- * a path of frames (module and offset, so that it means the same in every process and run) and
- * writes the stream. Stacks are unwound here and now: 16 KiB of stack become a few bytes.
+ * The recorder: takes records in time order, maintains the address spaces, and writes the stream.
+ * Each sample becomes a path of frames. A frame is a module and an offset, which have the same
+ * meaning in each process and run. Stacks are unwound here: 16 KiB of stack become a few bytes.
  */
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -21,11 +21,11 @@ struct assay_recorder {
     struct as_spaces spaces;
     struct as_unwinder *unwinder;
     struct as_operands *operands;
-    struct as_code_maps *maps; /* of code that was moved, or NULL; borrowed */
+    struct as_code_maps *maps; /* maps of moved code or NULL; borrowed */
     uint64_t max_b, dropped;
-    uint32_t stack_b; /* the smaller copy */
+    uint32_t stack_b; /* size of the smaller copy */
     struct assay_stack_counts stacks;
-    struct as_frames frames; /* of the sample at hand */
+    struct as_frames frames; /* frames of the current sample */
     struct as_python_names python;
 };
 
@@ -42,7 +42,7 @@ static void release_recorder(struct assay_recorder **recorder)
     *recorder = NULL;
 }
 
-/* Modules new since the last time. */
+/* Writes the modules that are new since the last call. */
 static int write_modules(struct assay_recorder *r)
 {
     for (; r->modules_written < r->modules.module.n; r->modules_written++)
@@ -89,8 +89,9 @@ int assay_recorder_new(const char *path, const struct assay_sample_choice *choic
 
 /* ---- Samples ------------------------------------------------------------------------------ */
 
-/* The kernel's chain: marks tell whose addresses follow; the first of each is where it is, the
- * others are return addresses. `user` false: only the kernel's part is wanted. */
+/* Appends the call chain of the kernel. Marks separate kernel and user addresses. The first address
+ * of each part is a position, the others are return addresses. `user` false: only the kernel
+ * part. */
 static void append_kernel_chain(struct assay_recorder *r, const struct assay_sample_record *sample,
                                 const struct as_space *space, bool user)
 {
@@ -129,7 +130,7 @@ static void unwind_copy(struct assay_recorder *r, uint32_t space,
 {
     const struct as_places places = {&r->modules, &r->spaces, space, r->maps};
     as_unwind(r->unwinder, &places, sample, &r->frames);
-    if (sample->waits) /* which have copies of their own size */
+    if (sample->waits) /* these have copies of another size */
         return;
     const bool cut = r->frames.end == ASSAY_STACK_CUT;
     r->stacks.copied++;
@@ -137,7 +138,7 @@ static void unwind_copy(struct assay_recorder *r, uint32_t space,
     r->stacks.deep += cut || r->frames.reach_b > r->stack_b;
 }
 
-/* Its registers are not those of the code that it belongs to. */
+/* Returns true if the registers are not those of the original code. */
 static bool is_in_stub(const struct assay_recorder *r, const struct assay_sample_record *sample)
 {
     struct as_code_origin origin;
@@ -156,7 +157,7 @@ static int record_sample(struct assay_recorder *r, const struct assay_sample_rec
     const struct as_space *space = &r->spaces.space.at[index];
     r->frames.n = 0;
     r->frames.end = ASSAY_STACK_COMPLETE;
-    /* A file of perf's may have both: then the chain helps where no call is recorded. */
+    /* A perf.data file may have both. The chain is used if no call was recorded. */
     const bool by_calls = sample->calls && (sample->call_n || sample->regs);
     append_kernel_chain(r, sample, space, !sample->regs && !by_calls);
     if (by_calls)
@@ -194,7 +195,7 @@ int as_mapping_of(struct as_modules *modules, const struct assay_sample_record *
 static int record_map(struct assay_recorder *r, const struct assay_sample_record *map)
 {
     struct as_mapping mapping;
-    if (map->pid == UINT32_MAX) /* the kernel's own code */
+    if (map->pid == UINT32_MAX) /* code of the kernel */
         return 0;
     AS_TRY(as_mapping_of(&r->modules, map, &mapping));
     AS_TRY(write_modules(r));
@@ -230,7 +231,7 @@ static int record_other(struct assay_recorder *r, const struct assay_sample_reco
     return as_writer_event(r->writer, record);
 }
 
-/* An error of the writer, told from one of memory. */
+/* Returns the error of the writer, or NOMEM. */
 static int writer_error(struct assay_recorder *r, int rc, struct assay_error *err)
 {
     if (rc == ASSAY_ERR_IO)

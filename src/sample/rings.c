@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernel's buffers of a session: for each processor one a channel. Samples with copies of
- * stacks are large and may be lost; what tells which threads and files there are is small and has
- * a buffer of its own, so that stacks cannot push it out. Knows nothing of what records say but
- * how many were lost.
+ * The kernel buffers of a session: one per CPU and channel. Samples with stack copies are large and
+ * may be lost. Records of threads and files are small and have their own buffers, so that stack
+ * copies cannot displace them. This file does not parse records; it only counts lost ones.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,21 +19,22 @@
 #define RING_STACK_B (2048u << 10)
 #define RING_MOST_B  (16384u << 10)
 #define RING_LEAST_B (32u << 10)
-/* Records of tasks and switches take 32 to 200 bytes. */
+/* Records of tasks and switches have 32 to 200 bytes. */
 #define RING_SIDE_B (256u << 10)
-/* Ranks that wait for each other and yield switch some 100,000 times a second, 64 bytes each. To
- * read them a hundred times a second instead of ten costs the reader a third more, and takes a
- * processor from a rank each time. */
+/* Ranks that wait for each other and yield switch about 100,000 times a second, with 64 bytes each.
+ * Reading them a hundred times a second instead of ten costs a third more. Each read also takes a
+ * CPU from a rank. */
 #define RING_SWITCHES_B (2048u << 10)
-/* Those of a large machine together, at most. */
+/* Max size of all rings of switches together, for large machines. */
 #define SWITCHES_ALL_B (32u << 20)
 #define RING_WAITS_B   (1024u << 10)
-/* What all rings of a small machine may take together, to hold more than a quarter of a second. */
+/* Max size of all rings of a small machine, for more than a quarter of a second. */
 #define RINGS_B (64u << 20)
 
 /* ---- Sizes -------------------------------------------------------------------------------- */
 
-/* A second of stacks where that is cheap, else a quarter. */
+/* Returns a ring size for one second of stack copies if that is cheap, otherwise for a quarter
+ * second. */
 static uint64_t stack_ring_b(const struct assay_sample_options *options, size_t cpus)
 {
     uint64_t second_b = (uint64_t)options->rate_hz * options->stack_b;
@@ -62,12 +62,13 @@ static uint32_t switches_ring_b(size_t cpus)
     return ring_b;
 }
 
-/* At each record of a switch the kernel looks at all events of the thread, those of other
- * processors too: 11 ns each (doc/internals/benchmarks.md). With many processors one less pays. */
+/* For each switch record the kernel visits all events of the thread, also those of other CPUs. This
+ * takes 11 ns per event (doc/internals/benchmarks.md). With many CPUs, one event less pays. */
 #define MANY_CPUS 16
 
-/* A process that runs has many threads already, each of which takes an event a channel and
- * processor: there, and where processors are many, all small records share one. */
+/* Returns true if switches have their own channel. A running process has many threads, and each
+ * needs one event per channel and CPU. So there, and with many CPUs, all small records share a
+ * channel. */
 static bool has_switches(const struct assay_sampler *s)
 {
     return s->options.switches && !s->has_few;
@@ -105,12 +106,12 @@ struct perf_event_attr as_channel_attr(const struct assay_sampler *s, unsigned c
     attr.context_switch = s->attr.context_switch && is_of_switches(s, channel);
     if (channel == AS_CHANNEL_DEEP)
         attr.sample_stack_user = s->choice.deep_b;
-    /* It begins with larger copies, if there are any. */
+    /* The session begins with larger copies, if there are any. */
     if (channel == AS_CHANNEL_SAMPLES && s->choice.deep_b)
         attr.enable_on_exec = 0;
     if (channel == AS_CHANNEL_SAMPLES || channel == AS_CHANNEL_DEEP)
         return attr;
-    /* The end of a record is the same whatever its event is. */
+    /* All events must have the same fields at the end of a record. */
     attr.sample_type &= AS_SAMPLE_ID_FIELDS;
     attr.type = PERF_TYPE_SOFTWARE;
     attr.config = PERF_COUNT_SW_DUMMY;
@@ -119,8 +120,8 @@ struct perf_event_attr as_channel_attr(const struct assay_sampler *s, unsigned c
     attr.exclude_callchain_kernel = attr.exclude_callchain_user = 0;
     attr.sample_regs_user = attr.sample_stack_user = 0;
     attr.branch_sample_type = 0;
-    /* A program or file may be gone in a moment: it is looked at at once. Switches are in no hurry
-     * until there is no room for more: half of it lasts while the reader waits its turn. */
+    /* A program or file may disappear soon, so it is read at once. Switches can wait until the ring
+     * is half full; the other half lasts until the reader runs. */
     attr.wakeup_watermark = tasks && !attr.context_switch ? 1 : ring_b(s, channel) / 2;
     return attr;
 }
@@ -136,7 +137,7 @@ static int add_ring(struct assay_sampler *s, uint32_t cpu, unsigned channel)
     return as_vec_push(&s->ring, ring);
 }
 
-/* Small ones first: they get their room when there is little. */
+/* Adds the small rings first, so that they get memory if it is scarce. */
 static int add_rings(struct assay_sampler *s, uint32_t cpu)
 {
     s->cpus++;
@@ -146,7 +147,7 @@ static int add_rings(struct assay_sampler *s, uint32_t cpu)
     return add_ring(s, cpu, AS_CHANNEL_SAMPLES);
 }
 
-/* Processors that are on: "0-3,8" of the kernel. */
+/* Adds rings for the online CPUs, "0-3,8" in sysfs. */
 static int add_listed(struct assay_sampler *s)
 {
     char text[1024] = "";
@@ -167,7 +168,8 @@ static int add_listed(struct assay_sampler *s)
     return 0;
 }
 
-/* The lines "cpuN ..." of /proc/stat: where there is no /sys (a bare chroot, some containers). */
+/* Adds rings for the lines "cpuN ..." of /proc/stat, without /sys (a bare chroot, some
+ * containers). */
 static int add_counted(struct assay_sampler *s)
 {
     char line[4096];
@@ -192,7 +194,7 @@ static int add_processors(struct assay_sampler *s)
     return s->cpus ? 0 : add_rings(s, 0);
 }
 
-/* How many processors there are is known when all have their rings. */
+/* Drops the rings of switches. The number of CPUs is known only when all rings exist. */
 static void drop_switches(struct assay_sampler *s)
 {
     size_t n = 0;
@@ -226,7 +228,8 @@ int as_rings_init(struct assay_sampler *s)
     return make_heap(s);
 }
 
-/* Of switches they know the ring, which is among those before it of samples. */
+/* Each new ring refers to the ring of switches of its CPU, which comes before the ring of
+ * samples. */
 int as_rings_add_waits(struct assay_sampler *s)
 {
     for (size_t i = 0, n = s->ring.n, switches = 0; i < n; i++) {
@@ -276,7 +279,7 @@ void as_rings_fini(struct assay_sampler *s)
     as_free(s->heap);
 }
 
-/* Maps the rings whose first event is open. The first that cannot be, or NULL. */
+/* Maps the rings with an open first event. Returns the first ring that fails, or NULL. */
 static struct as_ring *map_those(struct assay_sampler *s, bool waits)
 {
     size_t page_b = (size_t)sysconf(_SC_PAGESIZE);
@@ -306,7 +309,8 @@ static bool is_no_room(int error)
     return error == EPERM || error == ENOMEM;
 }
 
-/* They are looked at, too, so that smaller ones need not wake earlier. */
+/* Maps the rings of WAITS. They are also checked regularly, so smaller rings need no earlier
+ * wakeup. */
 static int map_waits(struct assay_sampler *s, struct assay_error *err)
 {
     struct as_ring *failed;
@@ -324,8 +328,8 @@ static int map_waits(struct assay_sampler *s, struct assay_error *err)
 }
 
 /*
- * Of samples with the larger copy a ring holds a sixteenth of a second at the usual rate, else it
- * would lose too many. Other fields of a record may take 1.5 KiB, of 64.
+ * A ring holds a sixteenth of a second of samples with the larger copy at the usual rate. Smaller
+ * rings would lose too many. Other fields of a record may take 1.5 of its 64 KiB.
  */
 #define DEEP_B     61440u
 #define DEEP_LEAST 32u
@@ -353,7 +357,7 @@ bool as_rings_shrink(struct assay_sampler *s)
     else
         return false;
     as_vec_foreach (&s->ring, ring) {
-        close_waits(ring); /* unmaps any */
+        close_waits(ring); /* unmaps every ring */
     }
     return true;
 }
@@ -374,7 +378,7 @@ int as_rings_map(struct assay_sampler *s, struct assay_error *err)
 
 /* ---- Loss --------------------------------------------------------------------------------- */
 
-/* Records that the kernel could not write for this event and those that inherit it. */
+/* Returns the number of records that the kernel dropped for this event and its inherited copies. */
 static uint64_t lost_of(const struct assay_sampler *s, int fd)
 {
     uint64_t value[2] = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sampling session: one event for each thread and processor, one ring buffer for each processor,
- * and the records of all rings merged by time. Inherited events can only be mapped a processor at
- * a time, which is why every thread has as many events as there are processors.
+ * A sampling session: one event per thread and CPU, one ring buffer per CPU, and the records of all
+ * rings merged by time. Inherited events can only be mapped per CPU. So each thread has one event
+ * per CPU.
  */
 #include "sample/sampler.h"
 
@@ -17,13 +17,13 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
-/* A copy of this much holds the stacks of nearly all numeric programs (doc/internals/sample.md). */
+/* A copy of this size holds the stacks of nearly all numeric programs (doc/internals/sample.md). */
 #define STACK_B 16384u
-/* Between two looks at tasks, though each record of theirs asks for one. */
+/* Min time between two reads of tasks, though each record of theirs wakes the reader. */
 #define SOON_NS 3000000
-/* And where they do not ask for it. */
+/* Time between two reads if task records do not wake the reader. */
 #define SHARED_MS 10
-/* Between two looks at waits: tasks have the rings emptied more often, which is none. */
+/* Min time between two checks of WAITS. Tasks cause more frequent reads, which do not count. */
 #define WAITS_LOOK_NS 90000000
 
 /* ---- Opening ------------------------------------------------------------------------------ */
@@ -48,7 +48,7 @@ static int set_sampler_options(struct assay_sampler *s, const struct assay_sampl
     return 0;
 }
 
-/* Keeps the descriptor of an event; it is closed when it cannot be. */
+/* Keeps the descriptor of an event. Closes it if that fails. */
 static int store_event_fd(struct assay_sampler *s, struct as_ring *ring, uint8_t channel, int fd)
 {
     const int rc = channel == AS_CHANNEL_WAITS
@@ -59,14 +59,14 @@ static int store_event_fd(struct assay_sampler *s, struct as_ring *ring, uint8_t
     return rc;
 }
 
-/* The event of one thread and channel for `ring`. 1: the thread has ended. */
+/* Opens the event of one thread and channel for `ring`. Returns 1 if the thread has ended. */
 static int open_channel(struct assay_sampler *s, struct as_ring *ring, uint8_t channel, pid_t tid,
                         struct assay_error *err)
 {
     const struct perf_event_attr attr = as_channel_attr(s, channel);
     int fd = channel == AS_CHANNEL_WAITS ? as_sample_open_waits(&attr, tid, (int)ring->cpu)
                                          : as_sample_perf_event_open(&attr, tid, (int)ring->cpu);
-    if (fd < 0 && errno == ENODEV) /* the processor was switched off */
+    if (fd < 0 && errno == ENODEV) /* the CPU was switched off */
         return 0;
     if (fd < 0)
         return errno == ESRCH && tid != s->pid ? 1 : as_sample_refused(err, tid, errno);
@@ -84,7 +84,7 @@ static int open_channel(struct assay_sampler *s, struct as_ring *ring, uint8_t c
     return 0;
 }
 
-/* Places of waiting are done without when there is no room for them. */
+/* Opens the events of a thread. WAITS is dropped if it fails. */
 static int open_event(struct assay_sampler *s, struct as_ring *ring, pid_t tid,
                       struct assay_error *err)
 {
@@ -108,7 +108,7 @@ static int open_thread(void *sampler, pid_t tid, struct assay_error *err)
         rc = open_event(s, &s->ring.at[i], tid, err);
     if (rc == 0)
         rc = as_rings_map(s, err);
-    /* These go to rings that must be there. */
+    /* These events write to rings that must exist. */
     for (size_t i = 0; i < s->ring.n && rc == 0 && s->choice.deep_b; i++)
         if (s->ring.at[i].channel == AS_CHANNEL_SAMPLES && s->ring.at[i].fd >= 0)
             rc = open_channel(s, &s->ring.at[i], AS_CHANNEL_DEEP, tid, err);
@@ -122,8 +122,8 @@ static void close_events(struct assay_sampler *s)
     s->event.n = 0;
 }
 
-/* Over the limit of locked memory: smaller rings for all, which lose more. Nothing is enabled yet.
- */
+/* Opens and maps all events. If the limit of locked memory is exceeded, retries with smaller rings,
+ * which lose more. No event is enabled yet. */
 static int open_all(struct assay_sampler *s, struct assay_error *err)
 {
     int rc;
@@ -188,13 +188,14 @@ const struct assay_sample_counts *assay_sampler_counts(const struct assay_sample
     return &sampler->counts;
 }
 
-/* Of the two events with copies of stacks one is on. */
+/* Returns true for the inactive event of the two with stack copies. */
 static bool is_unused(const struct assay_sampler *s, const struct as_event *event)
 {
     return event->channel == (s->is_deep ? AS_CHANNEL_SAMPLES : AS_CHANNEL_DEEP);
 }
 
-/* All threads and processes have inherited both events: the kernel turns those too. */
+/* All threads and processes have inherited both events, so the kernel switches the inherited ones
+ * too. */
 void assay_sampler_deepen(struct assay_sampler *s, bool deep)
 {
     if (!s->choice.deep_b || s->is_deep == deep)
@@ -224,13 +225,13 @@ int assay_sampler_enable(struct assay_sampler *sampler, bool on, struct assay_er
     return 0;
 }
 
-/* Where records of tasks come with those of switches they wake nobody, and are looked for. */
+/* Returns true if task records share a ring with switches. They do not wake the reader then. */
 static bool is_shared(const struct assay_sampler *s)
 {
     return s->options.switches && s->has_few;
 }
 
-/* Records of tasks come in showers: they are read a moment later, and handed out a moment after. */
+/* Waits a moment, because task records come in bursts. They are delivered a moment later. */
 static void rest(struct assay_sampler *s, int *timeout_ms)
 {
     const uint64_t since_ns = as_monotonic_ns() - s->woken_ns;
@@ -258,7 +259,8 @@ bool assay_sampler_wait(struct assay_sampler *sampler, int other_fd, int timeout
         if (i && polls[i].revents & POLLIN && sampler->ring.at[i - 1].channel == AS_CHANNEL_TASKS)
             sampler->woken_ns = as_monotonic_ns();
     }
-    /* When all threads have ended, every descriptor hangs up at once: that is no reason to spin. */
+    /* When all threads have ended, each descriptor reports a hangup at once. A sleep avoids a busy
+     * loop. */
     if (ready > 0 && !any)
         poll(NULL, 0, timeout_ms < 10 ? timeout_ms : 10);
     as_free(polls);
@@ -306,7 +308,8 @@ static void make_heap(struct assay_sampler *s)
         sift_down(s, i);
 }
 
-/* Of a place of waiting the user's part is wanted. What else comes is that some were dropped. */
+/* Marks a sample of WAITS and sets its user position. Other records mean that samples were
+ * dropped. */
 static bool mark_wait_record(struct assay_sample_record *record)
 {
     record->waits = true;
@@ -352,8 +355,7 @@ static bool has_tasks(const struct assay_sampler *s)
     return false;
 }
 
-/* The kernel tells of lost records when there is room again; at the end there may never have been.
- */
+/* Reports lost records at the end. The kernel reports them only when the ring has space again. */
 static int emit_lost_record(struct assay_sampler *s, assay_sample_sink *sink, void *context,
                             struct assay_error *err)
 {
@@ -388,7 +390,7 @@ int assay_sampler_pump(struct assay_sampler *sampler, bool last, assay_sample_si
         if (as_ring_drain(sampler, ring) < 0)
             return as_error_nomem(err, "records waiting for their turn");
     }
-    /* A record from before the last pump began has been in its ring since this one began. */
+    /* Any record from before the start of the last pump is in its ring by now. */
     uint64_t limit_ns = last ? UINT64_MAX : sampler->barrier_ns;
     make_heap(sampler);
     while (sampler->heap_n && sampler->ring.at[sampler->heap[0]].next_ns < limit_ns) {

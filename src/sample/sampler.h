@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside the sampler: the events of a session, one ring a processor, records copied out of it and
- * waiting for their turn.
+ * Inside the sampler: the events of a session, one ring per CPU and channel, and the records that
+ * wait for their turn.
  */
 #ifndef AS_SAMPLE_SAMPLER_H
 #define AS_SAMPLE_SAMPLER_H
@@ -13,33 +13,35 @@
 #include "base/error.h"
 #include "base/vec.h"
 
-/* The registers asked for: all general ones and the pc. In the order of their bits. */
+/* Requested registers: all general registers and the pc, in the order of their bits. */
 #define AS_SAMPLE_REGS_N 17
 extern const uint64_t as_sample_regs_mask;
 
-/* What a ring holds. */
+/* Content of a ring. */
 enum as_channel {
     AS_CHANNEL_SAMPLES,
-    AS_CHANNEL_TASKS,    /* maps, names, begins and ends of threads */
-    AS_CHANNEL_SWITCHES, /* of threads; not there: they are with the tasks */
-    AS_CHANNEL_DEEP,     /* samples with larger copies, in the ring of the others */
-    AS_CHANNEL_WAITS     /* of places where threads leave the processor: lossy, see choose.c */
+    AS_CHANNEL_TASKS,    /* mappings, names, starts and ends of threads */
+    AS_CHANNEL_SWITCHES, /* thread switches; if the channel is missing, they are in TASKS */
+    AS_CHANNEL_DEEP,     /* samples with larger stack copies, in the ring of SAMPLES */
+    /* Samples at positions where threads leave the CPU; lossy, see choose.c. */
+    AS_CHANNEL_WAITS
 };
 
 struct as_ring {
-    int fd; /* leader: the event whose buffer it is */
+    int fd; /* the event that owns the buffer */
     uint32_t cpu;
     uint8_t channel;                    /* as_channel */
-    const struct perf_event_attr *attr; /* by which its records are read */
+    const struct perf_event_attr *attr; /* format of its records */
     struct perf_event_mmap_page *page;  /* NULL: not mapped */
     size_t map_b, data_b;
-    /* Whole records not yet handed out, in order of time but for stragglers; [from, n) is left. */
+    /* Complete records not yet delivered, nearly in time order; [from, n) is left. */
     AS_VEC(uint8_t) wait;
     size_t from;
     uint64_t next_ns; /* time of the record at `from` */
-    /* Of a ring of waits: its events, for how many looks they are off yet, and how often one after
-     * the other they were too many; the ring that has the switches of its processor, and how far
-     * that was at the last look. */
+    /* For the ring of WAITS. `member` has its events. `rest` is the number of checks for which they
+     * stay off. `often` counts consecutive checks with too many samples. `switches` is the index of
+     * the ring with the thread switches of this CPU. `switches_head` is the position of that ring
+     * at the last check. */
     AS_VEC(int) member;
     unsigned rest, often;
     size_t switches;
@@ -56,111 +58,120 @@ struct assay_sampler {
     struct assay_sample_options options;
     struct assay_sample_choice choice;
     struct assay_sample_counts counts;
-    /* Of all that is wanted but waits; as_channel_attr has that of an event. */
+    /* Event of all channels except WAITS; see as_channel_attr. */
     struct perf_event_attr attr;
-    struct perf_event_attr waits; /* of the samples of places of waiting */
+    struct perf_event_attr waits; /* event of the samples of waiting positions */
     uint32_t waits_ring_b, switches_ring_b;
     AS_VEC(struct as_ring) ring;
-    AS_VEC(struct as_event) event; /* of all but waits; leaders too */
+    AS_VEC(struct as_event) event; /* all events except those of WAITS; includes leaders */
     size_t cpus;
     bool mapped;
-    bool has_few;     /* records of tasks and switches share an event and ring */
-    bool has_stack_b; /* the size of copies was asked for */
-    bool is_deep;     /* larger copies are taken now */
-    bool has_no_room; /* memory for rings may not be locked: smaller ones might do */
-    uint32_t *heap;   /* rings that have something waiting, earliest first */
+    bool has_few;     /* tasks and switches share one event and ring */
+    bool has_stack_b; /* the user set the size of stack copies */
+    bool is_deep;     /* the larger stack copies are active */
+    bool has_no_room; /* not enough lockable memory for rings; smaller rings may fit */
+    uint32_t *heap;   /* rings with waiting records, earliest record first */
     uint32_t heap_n;
-    uint64_t barrier_ns; /* what is earlier can no longer be overtaken */
+    uint64_t barrier_ns; /* no new record can be earlier */
     uint64_t handed_ns;
     uint64_t opened_ns;
-    uint64_t woken_ns;  /* when a wait last ended because of tasks */
-    uint64_t looked_ns; /* when waits were last looked at */
+    uint64_t woken_ns;  /* time of the last wakeup for tasks */
+    uint64_t looked_ns; /* time of the last check of WAITS */
     bool told_existing;
-    bool soon; /* what was read of tasks is not handed out yet */
+    bool soon; /* task records were read but not delivered yet */
 };
 
-/* What sample_id_all puts at the end of every record but samples, in this order. */
+/* Fields that sample_id_all adds to the end of each record except samples, in this order. */
 #define AS_SAMPLE_ID_FIELDS                                                                        \
     (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |                 \
      PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
+/* Calls perf_event_open(2) without a group leader. Returns a descriptor, or -1 with errno. */
 int as_sample_perf_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu);
 
 /*
- * Fills attr and choice: the best event that can be opened for `pid` on `cpu`. Errors as
+ * Chooses the best event that opens for `pid` on `cpu`; sets `attr` and `choice`. Errors as of
  * assay_sampler_open.
  */
 int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct assay_error *err);
-/* Then `waits`, when the options ask for it and it is permitted; else the choice says why not. */
+/* Sets `waits` if the options request it and the kernel permits it. Otherwise adds the reason to
+ * the choice. */
 void as_sample_choose_waits(struct assay_sampler *sampler, pid_t pid, int cpu);
-/* As as_sample_perf_event_open, for events of `waits`. */
+/* As as_sample_perf_event_open, for events of WAITS. */
 int as_sample_open_waits(const struct perf_event_attr *attr, pid_t pid, int cpu);
+/* Notes in the choice that WAITS is not recorded, and `why`. */
 void as_sample_no_waits(struct assay_sampler *sampler, const char *why);
-/* The sentence for `error` of perf_event_open; `pid` 0: for a child of ours. */
+/* Fills `err` for errno `error` of perf_event_open and returns its code. `pid` is 0 for a child of
+ * this process. */
 int as_sample_refused(struct assay_error *err, pid_t pid, int error);
-long as_sample_paranoid(void); /* kernel.perf_event_paranoid, or -99 */
-/* Why an event is not to be had, as a part of a sentence. Returns `text`. */
+long as_sample_paranoid(void); /* kernel.perf_event_paranoid; -99 if unknown */
+/* Writes the reason why an event is not available, as a part of a sentence. Returns `text`. */
 const char *as_sample_why_not(int error, char *text, size_t n);
-/* Appends to the reason of a choice, behind "; " where there is one already; cut where it is full.
- */
+/* Appends to the reason of a choice, behind "; " unless it is empty. A full reason is cut. */
 void as_sample_add_reason(struct assay_sample_choice *choice, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* ---- Threads ---- */
 
 typedef int as_sample_open(void *context, pid_t tid, struct assay_error *err);
-/* Calls `open_one` once for each thread of a process that runs, until there is no new one. */
+/* Calls `open_one` once for each thread of a running process, until no new thread appears. Returns
+ * 0 or an error of `open_one`. */
 int as_sample_each_thread(pid_t pid, as_sample_open *open_one, void *context,
                           struct assay_error *err);
-/* As many descriptors as this user may have: events need one a thread and processor. */
+/* Raises the limit of open files as far as permitted: each thread needs one event per CPU. */
 void as_sample_raise_file_limit(void);
 
 /* ---- Rings ---- */
 
-/* Rings of all processors, of the size that the options ask for or that is good; then those of
- * waits. 0 or NOMEM. */
+/* Creates the rings of all CPUs with the requested or a suitable size. as_rings_add_waits adds the
+ * rings of WAITS. Both return 0 or NOMEM. */
 int as_rings_init(struct assay_sampler *sampler);
 int as_rings_add_waits(struct assay_sampler *sampler);
 void as_rings_fini(struct assay_sampler *sampler);
-/* The event of a channel, made of that of all. */
+/* Returns the event of a channel, derived from the common event. */
 struct perf_event_attr as_channel_attr(const struct assay_sampler *sampler, unsigned channel);
-/* The larger copy that rings of this size hold enough of, or 0. */
+/* Returns the size of the larger stack copy in bytes, or 0 if the rings are too small for it. */
 uint32_t as_rings_deep_b(const struct assay_sampler *sampler);
-/* Maps what is not mapped yet of rings with a leader; waits are done without when there is no room
- * for theirs. */
+/* Maps all rings with a leader that are not mapped yet. WAITS is dropped if there is no memory for
+ * its rings. */
 int as_rings_map(struct assay_sampler *sampler, struct assay_error *err);
-/* After that has failed: whether smaller rings might do, for which all events are to be opened
- * anew (when they wake the reader is fixed then). The rings have no leaders any more. */
+/* Reduces the ring size after as_rings_map failed, and unmaps all rings. Returns false if smaller
+ * rings cannot help. All events must then be opened again, because opening fixes the wakeup size.
+ * The rings have no leaders any more. */
 bool as_rings_shrink(struct assay_sampler *sampler);
-/* Closes the events of waits: `why` is said with the choice. */
+/* Closes the events of WAITS and adds `why` to the choice. */
 void as_rings_no_waits(struct assay_sampler *sampler, const char *why);
-/* Records that the kernel has dropped by now: samples, or all others. 0 before Linux 6.0. */
+/* Returns the number of samples, or of other records, that the kernel has dropped so far. Returns 0
+ * before Linux 6.0. */
 uint64_t as_rings_lost(const struct assay_sampler *sampler, bool samples);
-/* Turns the events of a ring of waits. */
+/* Switches the events of a ring of WAITS on or off. */
 void as_waits_turn(const struct as_ring *ring, bool on);
-/* Lets those rest that cost too much; before rings are emptied. `look`: ten times a second. */
+/* Switches WAITS off where it costs too much. Call it before the rings are drained. `look` is set
+ * ten times a second. */
 void as_waits_look(struct assay_sampler *sampler, bool look);
-/* A ring of so many bytes that holds so many is filled: the reader wakes. */
+/* Returns the fill level in bytes at which a ring of WAITS wakes the reader. */
 static inline uint32_t as_waits_filled_b(uint32_t ring_b)
 {
     return ring_b / 4 * 3;
 }
-/* Copies what the kernel has written to `ring->wait` and frees the kernel's room. */
+/* Copies the new kernel records to `ring->wait` and frees their space in the ring. Returns 0 or
+ * NOMEM. */
 int as_ring_drain(struct assay_sampler *sampler, struct as_ring *ring);
 
 /* ---- Records ---- */
 
-/* Time of a whole record; 0 when it has none. */
+/* Returns the time of a complete record, or 0 if it has none. */
 uint64_t as_record_time(const struct perf_event_attr *attr, const uint8_t *record);
-/* False for kinds without interest and damage (then *damaged). `regs`: room for 17. */
+/* Parses a record. Returns false for irrelevant kinds and for damage (sets `*damaged`). `regs` has
+ * space for 17 registers. */
 bool as_record_parse(const struct perf_event_attr *attr, const uint8_t *bytes,
                      struct assay_sample_record *out, uint64_t *regs, bool *damaged);
 
-/* Gives maps, names and threads of a process that runs already, as of `time_ns`. */
+/* Delivers the mappings, names and threads of a running process as records of time `time_ns`. */
 int as_sample_existing(pid_t pid, uint64_t time_ns, assay_sample_sink *sink, void *context,
                        struct assay_error *err);
-/* Fills a MAP record from a line of /proc/PID/maps, which it keeps pointing to; false when the line
- * is not of code. */
+/* Fills a MAP record from a line of /proc/PID/maps, which must outlive it. Returns false if the
+ * line is not a mapping of code. */
 bool as_sample_map_line(char *line, struct assay_sample_record *out);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Address spaces: what is mapped for execution in each process, kept up to date by MAP, FORK, EXIT
- * and exec records in order of time. The kernel does not tell of unmapping; what is mapped later
- * at the same place replaces what was there.
+ * Address spaces: executable mappings of each process, updated by MAP, FORK, EXIT and exec records
+ * in time order. The kernel does not record unmapping. A later mapping at the same address replaces
+ * the earlier one.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ void as_spaces_fini(struct as_spaces *spaces)
     as_map_u64_fini(&spaces->by_pid);
 }
 
-/* Index of the live space of `pid`, or AS_MAP_NONE. Numbers of processes are used again. */
+/* Returns the index of the live space of `pid`, or AS_MAP_NONE. Process ids are reused. */
 static uint32_t find_space(const struct as_spaces *spaces, uint32_t pid)
 {
     uint32_t i = as_map_u64_get(&spaces->by_pid, pid);
@@ -45,7 +45,7 @@ int as_space_of(struct as_spaces *spaces, uint32_t pid, uint32_t *out)
         struct as_space space = {0};
         *out = (uint32_t)spaces->space.n;
         AS_TRY(as_vec_push(&spaces->space, space));
-        AS_TRY(as_vec_reserve(&spaces->unused, spaces->space.n)); /* so that exits cannot fail */
+        AS_TRY(as_vec_reserve(&spaces->unused, spaces->space.n)); /* an exit needs no memory then */
     }
     struct as_space *space = &spaces->space.at[*out];
     space->pid = pid;
@@ -55,7 +55,7 @@ int as_space_of(struct as_spaces *spaces, uint32_t pid, uint32_t *out)
     return as_map_u64_put(&spaces->by_pid, pid, *out);
 }
 
-/* Index of the first mapping that ends after `address`. */
+/* Returns the index of the first mapping that ends after `address`. */
 static size_t first_after(const struct as_space *space, uint64_t address)
 {
     return as_first_not(i, space->map.n, space->map.at[i].end <= address);
@@ -96,7 +96,7 @@ int as_space_map(struct as_spaces *spaces, uint32_t pid, struct as_mapping mappi
         space->map.at[to].offset += mapping.end - space->map.at[to].start;
         space->map.at[to].start = mapping.end;
     }
-    if (to > at) { /* one of those covered makes place */
+    if (to > at) { /* reuses the slot of a covered mapping */
         space->map.at[at] = mapping;
         memmove(&space->map.at[at + 1], &space->map.at[to],
                 (space->map.n - to) * sizeof *space->map.at);
@@ -117,7 +117,7 @@ int as_space_fork(struct as_spaces *spaces, const struct assay_sample_record *fo
     AS_TRY(as_space_of(spaces, fork->parent_pid, &parent));
     child = find_space(spaces, fork->pid);
     if (child != AS_MAP_NONE)
-        spaces->space.at[child].threads = 1; /* its end was not seen */
+        spaces->space.at[child].threads = 1; /* its exit was not recorded */
     AS_TRY(as_space_of(spaces, fork->pid, &child));
     struct as_space *to = &spaces->space.at[child];
     const struct as_space *from = &spaces->space.at[parent];
@@ -145,7 +145,7 @@ void as_space_exec(struct as_spaces *spaces, uint32_t pid)
     if (i == AS_MAP_NONE)
         return;
     spaces->space.at[i].map.n = 0;
-    spaces->space.at[i].threads = 1; /* exec ends the others */
+    spaces->space.at[i].threads = 1; /* exec ends the other threads */
     spaces->space.at[i].generation = ++spaces->generations;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a part of a stream: of a time, and of some threads. */
+/* Selects a part of a stream: a time interval and some threads. */
 #include <string.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@ bool as_stream_wants(struct assay_stream *s, uint32_t thread)
     if (s->wanted.n == 0 || thread >= s->thread.n)
         return s->wanted.n == 0;
     if (as_vec_reserve(&s->is_wanted, s->thread.n) < 0)
-        return true; /* who reads finds out what it costs */
+        return true; /* the reader of the stream finds the failure */
     for (; s->is_wanted.n < s->thread.n; s->is_wanted.n++) {
         const struct assay_stream_thread *of = &s->thread.at[s->is_wanted.n];
         bool found = false;
@@ -29,7 +29,8 @@ bool as_stream_chosen(struct assay_stream *s, const struct assay_stream_record *
             as_stream_wants(s, record->thread));
 }
 
-/* Versions up to 3 have no index: all is read again, and what is not wanted is left out. */
+/* Restarts a stream of version 1 to 3. These have no index, so all records are read again and
+ * filtered. */
 static int rewind_old(struct assay_stream *s)
 {
     if (lseek(s->fd, AS_CONTAINER_START_B, SEEK_SET) < 0)

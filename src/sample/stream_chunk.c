@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Chunks and rounds of the stream's writer. A chunk that is large has a block of its own; small
- * ones share blocks, for 5,000 threads that each have a record a second would else be more heads
- * of blocks than records.
+ * Chunks and rounds of the stream writer. A large chunk has its own block; small chunks share
+ * blocks. Otherwise 5,000 threads with one record a second each would give more block heads than
+ * records.
  */
 #include "sample/stream_chunk.h"
 
@@ -11,17 +11,16 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* So many bytes are in one round at most: what a reader has in memory, and we. */
+/* Max bytes of a round, which the writer and a reader hold in memory. */
 #define ROUND_B (UINT64_C(1) << 20)
-/* From so many on a chunk has its own block. */
+/* Min size of a chunk with its own block. */
 #define OWN_B (8u << 10)
-/* Records of switches that come so fast that they would fill a block in less, 50,000 a second or
- * more: to pack them would cost a fifth of the time that it takes to read them, of processors that
- * are busy. */
+/* Switch records that fill a block faster, at 50,000 a second or more, are not packed. Packing
+ * would take a fifth of the read time on CPUs that are busy. */
 #define BUSY_NS 250000000u
-/* A chunk's memory that is kept for the next round. */
+/* Memory of a chunk that is kept for the next round. */
 #define KEPT_B 1024u
-/* Before the records of a block, and of a chunk. */
+/* Max size of the values before the records of a block and of a chunk. */
 #define BLOCK_HEAD_B 40u
 #define CHUNK_HEAD_B 16u
 #define CHUNK_MOST   (AS_CONTAINER_BLOCK_B - BLOCK_HEAD_B - CHUNK_HEAD_B)
@@ -76,7 +75,7 @@ static int write_definitions(struct as_stream_rounds *r)
     return write_block(r, &block, r->payload, (size_t)(to - r->payload));
 }
 
-/* Chunks as they are put in one block. */
+/* Chunks that share a block. */
 struct chunk_batch {
     struct as_container_block block;
     size_t n;
@@ -98,7 +97,7 @@ static void add_chunk(struct as_stream_rounds *r, struct chunk_batch *g,
 {
     const bool alone = g->block.records == 0;
     uint8_t *to = r->payload + g->n;
-    to = as_encode_u(to, chunk->thread + 2u); /* the recording is 0 */
+    to = as_encode_u(to, chunk->thread + 2u); /* 0 is the recording */
     to = as_encode_u(to, chunk->n);
     memcpy(to, chunk->at, chunk->n);
     g->n = (size_t)(to - r->payload) + chunk->n;
@@ -120,7 +119,7 @@ static int end_block(struct as_stream_rounds *r, struct chunk_batch *g)
     if (r->switch_b > all_b / 2 && ns < UINT64_MAX / AS_CONTAINER_BLOCK_B &&
         all_b * BUSY_NS >= ns * AS_CONTAINER_BLOCK_B && all_b >= OWN_B)
         g->block.flags |= AS_CONTAINER_PLAIN;
-    if (g->block.first_ns > g->block.last_ns) /* only what has no time */
+    if (g->block.first_ns > g->block.last_ns) /* only records without time */
         g->block.first_ns = g->block.last_ns = r->now.last_ns;
     return write_block(r, &g->block, r->payload, g->n);
 }
@@ -267,7 +266,7 @@ uint8_t *as_rounds_define(struct as_stream_rounds *r, size_t most_b)
     if (r->definition_b + most_b > AS_CONTAINER_BLOCK_B - BLOCK_HEAD_B && write_definitions(r) < 0)
         return NULL;
     if (r->definition_b == 0) {
-        r->last_address = 0; /* a block is read alone */
+        r->last_address = 0; /* each block is read alone */
         r->first_node = r->node_n;
         r->first_place = r->place_n;
         r->first_module = r->module_n;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unpacking blocks of streams of version 3: one zstd stream over all of them, flushed behind each,
- * so that a block is found again in those before it, and each can be unpacked as soon as it is
- * whole. Zstandard: RFC 8878.
+ * Unpacks blocks of streams of version 3: one zstd stream over all blocks, flushed behind each
+ * block. So a block can refer to earlier blocks and can be unpacked as soon as it is complete.
+ * Zstandard: RFC 8878.
  */
 #include <zstd.h>
 
 #include "base/alloc.h"
 #include "sample/recorder.h"
 
-/* What was said a megabyte ago is forgotten: so much memory takes a reader. */
+/* Window of 1 MiB, which bounds the memory of a reader. */
 #define WINDOW_LOG 20
 
 struct as_unpacker {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reader of the sample stream: versions 1 to 3 from the beginning to the end, later ones by blocks
- * (stream_round.c). A stream may be cut anywhere (its writer was killed, the disk was full) or
- * damaged, and says so.
+ * Reader of the sample stream: reads versions 1 to 3 from beginning to end, later ones by blocks
+ * (stream_round.c). A stream may be truncated anywhere (its writer was killed, the disk was full)
+ * or damaged. The reader reports both.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -113,7 +113,7 @@ static void read_stream_text(struct as_read *r, char *to)
     to[n] = 0;
 }
 
-/* An index into a table of `n`. */
+/* Reads an index below `n`. */
 static uint32_t read_table_index(struct as_read *r, size_t n)
 {
     uint64_t v = as_read_uleb(r);
@@ -131,7 +131,7 @@ static void read_time_delta(struct assay_stream *s)
 
 /* ---- Definitions -------------------------------------------------------------------------- */
 
-/* The first version knew of a file what the mapping tells. */
+/* Reads the identity of a file. Version 1 has only the fields of the mapping. */
 static void read_file_identity(struct assay_stream *s, struct assay_file_identity *file)
 {
     file->known = file->inode ? ASSAY_FILE_INODE : ASSAY_FILE_UNSEEN;
@@ -191,7 +191,7 @@ static int read_stream_thread(struct assay_stream *s)
     return as_vec_push(&s->thread, thread);
 }
 
-/* Where a node is; from the third version on known ones by their number. */
+/* Reads the address of a node. Since version 3 a known address is given by its number. */
 static int read_node_place(struct assay_stream *s, struct as_frame *out)
 {
     const uint32_t known =
@@ -220,7 +220,7 @@ static int read_stream_node(struct assay_stream *s)
     return as_vec_push(&s->node, node);
 }
 
-/* Numbers that nothing ever counted up to are not handed out. */
+/* Rejects counts that cannot be true. */
 static void check_counts(struct assay_stream *s)
 {
     const uint64_t count[] = {s->counts.records,    s->counts.samples,   s->counts.lost,
@@ -235,7 +235,8 @@ static void check_counts(struct assay_stream *s)
     }
 }
 
-/* Definitions and other records that are not handed out; false for those that are. */
+/* Reads a definition or another record that is not delivered. Returns false for delivered
+ * records. */
 bool as_stream_definition(struct assay_stream *s, uint8_t tag, int *rc)
 {
     switch (tag) {
@@ -264,7 +265,7 @@ bool as_stream_definition(struct assay_stream *s, uint8_t tag, int *rc)
         s->counts.damaged = as_read_uleb(&s->at->r);
         s->counts.late = as_read_uleb(&s->at->r);
         s->dropped = as_read_uleb(&s->at->r);
-        if (as_read_left(&s->at->r) > 0) /* not in the first streams */
+        if (as_read_left(&s->at->r) > 0) /* missing in the first streams */
             s->counts.lost_other = as_read_uleb(&s->at->r);
         check_counts(s);
         s->ended = !s->at->r.bad;
@@ -276,7 +277,7 @@ bool as_stream_definition(struct assay_stream *s, uint8_t tag, int *rc)
 
 /* ---- Records ------------------------------------------------------------------------------ */
 
-/* The thread of a record that is no sample: a chunk has those of one. */
+/* Reads the thread of a record that is not a sample. A chunk has records of one thread only. */
 static uint32_t read_record_thread(struct assay_stream *s)
 {
     if (s->version < AS_STREAM_BLOCKS)
@@ -286,7 +287,8 @@ static uint32_t read_record_thread(struct assay_stream *s)
     return s->at->r.bad ? 0 : s->at->last_thread;
 }
 
-/* Behind its other fields: a thread that runs is sampled once a period. */
+/* Reads the time of a sample behind its other fields. It is stored as the difference from one
+ * period after the last sample. */
 static void read_sample_time(struct assay_stream *s, bool waits)
 {
     uint64_t *before =
@@ -311,7 +313,8 @@ static void read_stream_sample(struct assay_stream *s, uint8_t tag, struct assay
     if (!(tag & AS_SAME_PERIOD))
         s->at->last_period = as_read_uleb(&s->at->r);
     const uint64_t node =
-        s->at->last_node + (uint64_t)read_zigzag(&s->at->r); /* below 0: far above */
+        /* A negative value becomes too large. */
+        s->at->last_node + (uint64_t)read_zigzag(&s->at->r);
     out->kind = ASSAY_STREAM_SAMPLE;
     out->end = tag >> AS_STACK_END_SHIFT & 3;
     out->waits = tag & AS_WAITS;
@@ -422,7 +425,7 @@ static bool next_block(struct assay_stream *s)
     return true;
 }
 
-/* The next record of versions that are one stream. */
+/* Reads the next record of versions 1 to 3. */
 static int next_record(struct assay_stream *s, struct assay_stream_record *out)
 {
     for (;;) {
@@ -433,7 +436,7 @@ static int next_record(struct assay_stream *s, struct assay_stream_record *out)
         const bool is_record = !as_stream_definition(s, tag, &rc) && as_stream_record(s, tag, out);
         if (rc < 0)
             return rc;
-        if (s->at->r.bad) { /* the checksum was right: not of this version's making */
+        if (s->at->r.bad) { /* the checksum is right: another version wrote it */
             s->over = s->damaged = true;
             return 0;
         }

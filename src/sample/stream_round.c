@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading the stream by rounds of blocks: those of a round are in memory together, and records of
- * all threads come in the order in which they were taken. What is damaged is left out and counted;
- * numbers that it defined mean "nothing known" from then on.
+ * Reads the stream by rounds of blocks. The blocks of a round are in memory together. The records
+ * of all threads are delivered in the order of their recording. Damaged blocks are left out and
+ * counted. Numbers that they defined then mean "unknown".
  */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "sample/stream_state.h"
 
-/* A writer has 1 MiB in a round, and what a record adds; foreign ones may say otherwise. */
+/* Max bytes of a round. The writer uses 1 MiB plus one record; other writers may use more. */
 #define ROUND_MOST_B ((size_t)2 << 20)
 
 void as_rounds_end(struct assay_stream *s)
@@ -23,13 +23,13 @@ void as_rounds_end(struct assay_stream *s)
 
 /* ---- Definitions -------------------------------------------------------------------------- */
 
-/* What is between is lost. More than so much was never packed into what is damaged. */
+/* Returns true if the gap can come from lost bytes: at most 8 numbers per lost byte. */
 static bool is_likely_gap(const struct assay_stream *s, uint64_t first, size_t n)
 {
     return first >= n && (first - n) / 8 <= s->file.lost_b;
 }
 
-/* The numbers of the first of each kind: those that were lost are nothing known. */
+/* Reads the first number of each kind. Numbers of lost definitions become "unknown". */
 static int make_up(struct assay_stream *s, struct as_read *r)
 {
     static const struct assay_stream_module unknown = {.path = "", .kind = ASSAY_MODULE_UNKNOWN};
@@ -52,7 +52,7 @@ static int make_up(struct assay_stream *s, struct as_read *r)
     }
     while (s->node.n < node)
         AS_TRY(as_vec_push(&s->node, (struct assay_stream_node){0}));
-    if (s->place.n > place) /* to begin anew was among what was lost */
+    if (s->place.n > place) /* a RESET was among the lost records */
         memset(s->place.at, 0, place * sizeof *s->place.at);
     s->place.n = s->place.n > place ? (size_t)place : s->place.n;
     while (s->place.n < place)
@@ -74,7 +74,7 @@ static int load_definitions(struct assay_stream *s, size_t index)
     while (rc == 0 && as_read_left(&s->own.r) > 0)
         if (!as_stream_definition(s, as_read_u8(&s->own.r), &rc))
             as_read_fail(&s->own.r);
-    if (s->own.r.bad) { /* the checksum was right: not of this version's making */
+    if (s->own.r.bad) { /* the checksum is right: another version wrote it */
         s->file.damaged_n++;
         s->file.lost_b += n;
     }
@@ -127,7 +127,8 @@ static bool is_in_view(struct assay_stream *s, const struct as_container_block *
 
 /* ---- The order ---------------------------------------------------------------------------- */
 
-/* Looks at the next record of a cursor; false: there is none, or it makes no sense. */
+/* Reads the head of the next record of a cursor. Returns false if there is none or it is
+ * invalid. */
 static bool look_ahead(struct assay_stream *s, struct as_stream_cursor *c)
 {
     struct as_read *r = &c->state.r;
@@ -146,7 +147,7 @@ static bool is_before(const struct assay_stream *s, uint32_t a, uint32_t b)
     return one < other || (one == other && a < b);
 }
 
-/* Puts the cursor at `i` of the heap where it belongs. */
+/* Moves the cursor at position `i` down to its position in the heap. */
 static void sink(struct assay_stream *s, size_t i)
 {
     uint32_t *heap = s->heap.at;
@@ -186,7 +187,7 @@ static int begin_round(struct assay_stream *s)
     return 0;
 }
 
-/* Loads the next round that has something to hand out; false: there is none. */
+/* Loads the next round with selected records. Sets `*out` to false at the end. */
 static int load_round(struct assay_stream *s, bool *out)
 {
     *out = false;
@@ -229,7 +230,7 @@ int as_rounds_next(struct assay_stream *s, struct assay_stream_record *out)
         s->at = &cursor->state;
         const bool is_record = as_stream_record(s, cursor->tag, out);
         const bool bad = cursor->state.r.bad;
-        s->file.damaged_n += bad; /* what is left of the chunk */
+        s->file.damaged_n += bad; /* the rest of the chunk is lost */
         cursor->number++;
         if (bad || !look_ahead(s, cursor))
             s->heap.at[0] = s->heap.at[--s->heap.n];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writer of the sample stream: varints, call paths as a tree of frames written once each, and so
- * are the places that frames are at. The format stands in doc/internals/sample.md; what is flushed
- * can be read whatever happens to the writer.
+ * Writer of the sample stream: varints, call paths as a tree of frames in which each frame and each
+ * address is written once. doc/internals/sample.md describes the format. Flushed data stays
+ * readable if the writer is killed.
  */
 #include <string.h>
 
@@ -11,34 +11,35 @@
 #include "sample/recorder.h"
 #include "sample/stream_chunk.h"
 
-#define TEXT_MOST ((size_t)4096) /* of a name in the stream */
+#define TEXT_MOST ((size_t)4096) /* max bytes of a text in the stream */
 
-/* Nodes before the tree is started anew: 32 MiB of them, and 24 MiB of table; places are fewer. */
+/* Max number of nodes before the tree restarts: 32 MiB of nodes and 24 MiB of table. There are
+ * fewer addresses. */
 #define NODES_MOST (2u << 20)
 
 struct writer_node {
-    uint32_t parent, place; /* the parent as it is numbered here */
+    uint32_t parent, place; /* index of the parent in this writer */
 };
 
 /* Few threads switch at a time, each many times. */
 #define NEAR_N 64
 
 struct near_thread {
-    uint64_t key; /* 0: none; no thread has this number */
+    uint64_t key; /* 0: free slot; no thread has this key */
     uint32_t thread;
 };
 
 struct as_writer {
     struct as_stream_rounds rounds;
     struct as_map_u64 thread;
-    struct near_thread near[NEAR_N]; /* those asked for last, by number */
+    struct near_thread near[NEAR_N]; /* threads used last, by tid */
     AS_VEC(struct writer_node) node; /* 0: no frame */
     AS_VEC(struct as_frame) place;   /* 0: none */
     struct as_index node_index, place_index;
-    uint32_t node_base; /* a node's number in the file is ours + this */
+    uint32_t node_base; /* node number in the file = index + node_base */
 };
 
-/* A failure of the file, or there is no memory. */
+/* Returns the error code of a failed file, or NOMEM. */
 static int failure(const struct as_writer *w)
 {
     return as_container_has_failed(w->rounds.file) ? ASSAY_ERR_IO : ASSAY_ERR_NOMEM;
@@ -158,8 +159,8 @@ static int define_thread(struct as_writer *w, uint32_t pid, uint32_t tid)
     return 0;
 }
 
-/* Index of a thread, defined at its first mention. Numbers used again are the same thread here:
- * FORK and EXIT tell them apart. */
+/* Finds or defines a thread. A reused number stays the same thread; FORK and EXIT separate the
+ * uses. */
 static int thread_of(struct as_writer *w, uint32_t pid, uint32_t tid, uint32_t *out)
 {
     uint64_t key = (uint64_t)pid << 32 | tid;
@@ -178,7 +179,7 @@ static int thread_of(struct as_writer *w, uint32_t pid, uint32_t tid, uint32_t *
     return 0;
 }
 
-/* The number of a place; `*is_new`: it has none yet, and gets it now. */
+/* Finds or adds an address. Sets `*is_new` if it is not written yet. */
 static int place_of(struct as_writer *w, struct as_frame frame, uint32_t *out, bool *is_new)
 {
     const uint64_t hash = as_hash_mix(frame.module, frame.address);
@@ -258,7 +259,8 @@ int as_writer_trim(struct as_writer *writer)
 
 /* ---- Records ------------------------------------------------------------------------------ */
 
-/* Puts the tag of a record that is no sample and, of other threads, how many come before it. */
+/* Writes the tag of a record that is not a sample. Also writes the number of records of other
+ * threads before it. */
 static uint8_t *begin_record(struct as_writer *w, uint32_t thread, unsigned tag, size_t most_b,
                              struct as_chunk **out)
 {
@@ -330,7 +332,7 @@ int as_writer_sample(struct as_writer *writer, const struct assay_sample_record 
     if (!(flags & AS_SAME_PERIOD))
         to = as_encode_u(to, sample->period);
     to = as_encode_s(to, (int64_t)node - (int64_t)c->node);
-    if (!sample->waits) { /* one that runs is sampled once a period: only what it is off by */
+    if (!sample->waits) { /* a running thread is sampled once a period: store the difference */
         c->last_ns = c->sampled_ns + sample->period;
         c->sampled_ns = sample->time_ns;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening something for every thread of a process that runs. What a thread starts after its event
- * was opened inherits it; another look finds what was started before.
+ * Opens something for each thread of a running process. Threads that start after their parent's
+ * event was opened inherit it. Repeated scans find threads that started before.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +23,7 @@ static bool has_tid(const struct tids *tids, pid_t tid)
     return false;
 }
 
-/* Threads not yet opened; the number of them, or negative. */
+/* Opens the threads that are not open yet. Returns their number or a negative code. */
 static int open_new(pid_t pid, struct tids *tids, as_sample_open *open_one, void *context,
                     struct assay_error *err)
 {

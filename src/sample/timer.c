@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading the samples that timers inside the program take (agent/): opening and closing, the pump
- * that merges the rings of all processes by time, and what the records mean. Of the same shape as
- * the sampler of the kernel's events.
+ * Reads the samples of timers inside the program (agent/): opens and closes the session, merges the
+ * rings of all processes by time, and converts the records. It has the same structure as the
+ * sampler of kernel events.
  */
 #include "sample/timer.h"
 
@@ -20,7 +20,7 @@
 #include "sample/sampler.h"
 #include "sample/timer_session.h"
 
-/* ---- Handing out -------------------------------------------------------------------------- */
+/* ---- Delivery ------------------------------------------------------------------------------- */
 
 struct sink {
     assay_sample_sink *take;
@@ -62,8 +62,8 @@ static int number_of(struct assay_timer_sampler *s, const char *key, uint32_t *o
     return view.p ? as_map_view_put(&s->files, view, *out) : ASSAY_ERR_NOMEM;
 }
 
-/* A number for the file of a mapping. What /proc says of it tells less than the agent does: then it
- * is the file that was told last. */
+/* Sets `*out` to a number for the file of a mapping. /proc tells less about a file than the agent.
+ * So a file of /proc gets the number of the last matching file of the agent. */
 static int file_of(struct assay_timer_sampler *s, const struct assay_sample_record *map,
                    uint32_t *out)
 {
@@ -80,11 +80,11 @@ static int file_of(struct assay_timer_sampler *s, const struct assay_sample_reco
                           (unsigned long long)map->mtime_ns);
     as_hex_encode(key + n, map->build_id, map->build_id_b);
     AS_TRY(number_of(s, key, out));
-    key[plain_n] = 0; /* which is known, so that its text is not kept again */
+    key[plain_n] = 0; /* known, so its text is not stored again */
     return *out == last ? 0 : as_map_view_put(&s->files, as_view_of(key), *out);
 }
 
-/* Hands out a line of maps unless it is known. */
+/* Delivers a line of maps unless it is known. */
 static int emit_map(struct assay_timer_sampler *s, const struct as_timer_ring *ring, char *line,
                     struct assay_sample_record *record, const struct sink *sink)
 {
@@ -121,7 +121,8 @@ static int emit_agent_map(struct assay_timer_sampler *s, const struct as_timer_r
     return emit_map(s, ring, told->line, &record, sink);
 }
 
-/* What the agent could not tell: generated code, what a jump to dlopen brought. */
+/* Reads /proc/PID/maps for code that the agent cannot report: generated code, files of
+ * dlopen(3). */
 static int look_at_maps(struct assay_timer_sampler *s, struct as_timer_ring *ring,
                         const struct as_agent_record *from, const struct sink *sink)
 {
@@ -177,7 +178,7 @@ static int emit_sample(struct assay_timer_sampler *s, struct as_timer_ring *ring
     return deliver_record(s, &record, sink);
 }
 
-/* A thread has ended after `cpu_ns`, which only samples could have seen. */
+/* Removes a thread that ended after `cpu_ns`. Without a sample it is counted as a short thread. */
 static void end_thread(struct assay_timer_sampler *s, struct as_timer_ring *ring, uint32_t tid,
                        uint64_t cpu_ns)
 {
@@ -217,7 +218,7 @@ static int emit_thread(struct assay_timer_sampler *s, struct as_timer_ring *ring
     return deliver_record(s, &record, sink);
 }
 
-/* Whether a process is one that we read or read just now. */
+/* Returns true if the ring of this process is open. */
 static bool is_known(const struct assay_timer_sampler *s, uint32_t pid)
 {
     for (size_t i = 0; i < s->ring.n; i++)
@@ -245,7 +246,7 @@ static int emit_process_begin(struct assay_timer_sampler *s, struct as_timer_rin
     return deliver_record(s, &record, sink);
 }
 
-/* How a process ended, from itself or from who waited for it. */
+/* Delivers how a process ended, as reported by itself or by its parent. */
 static int emit_process_end(struct assay_timer_sampler *s, const struct as_timer_ring *ring,
                             const struct as_agent_record *from, uint32_t pid, int status,
                             const struct sink *sink)
@@ -256,7 +257,7 @@ static int emit_process_end(struct assay_timer_sampler *s, const struct as_timer
     return deliver_record(s, &record, sink);
 }
 
-/* The first thread lives on when it executes something else. */
+/* Delivers the end of a process. Its first thread lives on after an exec. */
 static int emit_process_exit(struct assay_timer_sampler *s, struct as_timer_ring *ring,
                              const struct as_agent_record *from, const struct sink *sink)
 {
@@ -282,7 +283,7 @@ static int hand_out(struct assay_timer_sampler *s, const struct as_timer_item *i
 {
     struct as_agent_record *from = (void *)(s->bytes.at + item->at);
     struct as_timer_ring *ring = &s->ring.at[item->ring];
-    if (!ring->head) /* a damaged time: later than its end */
+    if (!ring->head) /* a damaged time after its end */
         return 0;
     switch (from->kind) {
     case AS_AGENT_SAMPLE:
@@ -310,13 +311,13 @@ static int hand_out(struct assay_timer_sampler *s, const struct as_timer_item *i
 
 /* ---- The pump ----------------------------------------------------------------------------- */
 
-/* Whether a process has ended, perhaps not yet waited for. */
+/* Returns true if a process has ended, also if it is a zombie. */
 static bool has_ended(uint32_t pid)
 {
     struct as_task task;
     if (!as_task_read(pid, &task))
         return kill((pid_t)pid, 0) < 0 && errno == ESRCH;
-    /* The first thread may have ended before the others. */
+    /* The first thread may end before the others. */
     return (task.state == 'Z' || task.state == 'X') && task.thread_n <= 1;
 }
 
@@ -335,14 +336,14 @@ static int emit_timer_lost_record(struct assay_timer_sampler *s, struct as_timer
     ring->missed = missed;
     if (lost == ring->lost)
         return 0;
-    const uint64_t room = AS_PERIOD_MOST - s->counts.lost; /* the ring may be scribbled over */
+    const uint64_t room = AS_PERIOD_MOST - s->counts.lost; /* the program may overwrite the ring */
     record.lost = record.lost < room ? record.lost : room;
     s->counts.lost += record.lost;
     ring->lost = lost;
     return deliver_record(s, &record, sink);
 }
 
-/* A process is found dead before its ring is emptied: so nothing is left in it. */
+/* Checks for the end of a process before its ring is read, so no record is left in the ring. */
 static int empty_rings(struct assay_timer_sampler *s, bool last, const struct sink *sink)
 {
     AS_TRY(as_timer_find(s, sink->err));
@@ -442,7 +443,7 @@ bool as_timer_reads_python(const struct assay_timer_sampler *sampler, uint32_t p
     return false;
 }
 
-/* Agents wake by a word in memory; a descriptor cannot be waited for at the same time. */
+/* Interval of checks: agents wake by a word in memory, and poll(2) cannot wait for it. */
 #define GLANCE_MS 10
 
 bool assay_timer_sampler_wait(struct assay_timer_sampler *sampler, int other_fd, int timeout_ms)

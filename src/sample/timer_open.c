@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sampler's part of the control file; and which programs a library cannot be preloaded into
+ * The sampling part of the control file. Also finds programs that cannot preload a library
  * (ld.so(8), secure execution).
  */
 #include <assay/object.h>
@@ -22,7 +22,7 @@
 #include "sample/timer_session.h"
 
 #define STACK_B 16384u
-/* A handler copies what there is, and no more: few stacks are as deep as this. */
+/* A handler copies only the used stack; few stacks are as deep as this. */
 #define STACK_MOST_B  65528u
 #define RING_LEAST_B  (256u << 10)
 #define RING_MOST_B   (64u << 20)
@@ -46,7 +46,8 @@ static void fill_part(struct assay_timer_sampler *s)
         least_b *= 2;
     sampling->ring_least_b = least_b;
     sampling->ring_most_b = o->ring_b ? least_b : RING_MOST_B;
-    /* Half a second: a quarter of usual copies, or a chain. */
+    /* Bytes for half a second of samples: a quarter of the usual copy, or a call chain, for
+     * each. */
     const uint32_t usual_b = o->stack_b < STACK_B ? o->stack_b : STACK_B;
     sampling->ring_processor_b = o->rate_hz / 2 * (copy ? usual_b / 4 + 256 : 256);
     s->choice.ring_b = least_b;
@@ -55,7 +56,7 @@ static void fill_part(struct assay_timer_sampler *s)
     as_agent_session_begin(&s->session);
 }
 
-/* Timers are looked at when the scheduler's clock ticks. */
+/* Limits the rate: the kernel checks timers only at scheduler ticks. */
 static void choose_period(struct assay_timer_sampler *s, const char *why)
 {
     struct timespec tick = {0, 4000000};
@@ -64,7 +65,7 @@ static void choose_period(struct assay_timer_sampler *s, const char *why)
     clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
     uint64_t most_hz = tick.tv_nsec ? 1000000000u / (uint64_t)tick.tv_nsec : 1000;
     choice->event = ASSAY_EVENT_TIMER;
-    choice->kernel = true; /* at the place that called it */
+    choice->kernel = true; /* its time counts at the position that called it */
     choice->rate_hz = s->options.rate_hz;
     if (most_hz && choice->rate_hz > most_hz) {
         choice->rate_hz = (uint32_t)most_hz;
@@ -127,7 +128,8 @@ void assay_timer_sampler_sweep(const char *place, const char *prefix)
     as_agent_session_sweep(place, prefix);
 }
 
-/* What stands in the directory is ours: programs that still run find nothing there to use. */
+/* Cleans the directory, which belongs to the session. Running programs find nothing to use
+ * there. */
 static void clean(struct assay_timer_sampler *s)
 {
     if (s->sampling)
@@ -211,7 +213,7 @@ int assay_timer_sampler_enable(struct assay_timer_sampler *sampler, bool on,
 
 /* ---- What can be preloaded ---------------------------------------------------------------- */
 
-/* The interpreter of a script; false: it is none. */
+/* Writes the interpreter of a script to `out`. Returns false if the file is not a script. */
 static bool script_of(const char *path, char *out, size_t n)
 {
     char line[512] = "";
@@ -226,7 +228,7 @@ static bool script_of(const char *path, char *out, size_t n)
     return script;
 }
 
-/* Whether the kernel gives it more rights than its user has. */
+/* Returns true if the kernel gives the program more privileges than its user has. */
 static bool gains(const char *path)
 {
     struct stat status;
@@ -248,7 +250,8 @@ static bool needs(const struct assay_object *object, const char *library)
     return false;
 }
 
-/* `is_entered`: a program that ptrace(2) can enter, without the GNU loader, is not refused. */
+/* Returns an error if the agent cannot enter the program. `is_entered`: ptrace(2) can be used, so
+ * the program needs no GNU loader. */
 static int check_program(const char *path, const char *what, const char *instead, bool is_entered,
                          struct assay_error *err)
 {

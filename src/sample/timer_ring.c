@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rings that agents write: found in the directory, mapped, their names removed (so that nothing
- * stays behind), emptied. What stands in them was written in a process that may be damaged or
- * killed at any moment: nothing is trusted.
+ * The rings that agents write: finds them in the directory, maps them, removes their names (so that
+ * no file stays behind) and reads them. The writing process may be damaged or killed at any moment.
+ * So every byte is checked.
  */
 #include "sample/timer.h"
 
@@ -19,7 +19,8 @@
 
 /* ---- Finding ------------------------------------------------------------------------------ */
 
-/* Mapped as the agent has it: data twice in a row. NULL: not (yet) a ring. */
+/* Maps a ring like the agent: the data twice in a row. Returns NULL if the file is not a ring
+ * (yet). */
 static struct as_agent_ring *map_ring(int fd, uint64_t *data_b)
 {
     struct stat status;
@@ -53,7 +54,8 @@ void as_timer_ring_close(struct as_timer_ring *ring)
     as_vec_fini(&ring->thread);
 }
 
-/* The same process executed something else, or another process has the number of one gone. */
+/* Ends the ring of an earlier program with this pid: by exec, or because the pid was reused.
+ * Returns true if there was one. */
 static bool replace_ring(struct assay_timer_sampler *s, uint32_t pid, uint64_t begun_ns)
 {
     bool any = false;
@@ -70,7 +72,7 @@ static bool replace_ring(struct assay_timer_sampler *s, uint32_t pid, uint64_t b
 
 static int add_ring(struct assay_timer_sampler *s, struct as_agent_ring *head, uint64_t data_b)
 {
-    const uint64_t begun_ns = head->begun_ns; /* once: the program may write on */
+    const uint64_t begun_ns = head->begun_ns; /* read once: the program may still write */
     struct as_timer_ring ring = {.head = head,
                                  .data = (uint8_t *)head + AS_AGENT_PAGE_B,
                                  .data_b = data_b,
@@ -97,7 +99,7 @@ static int add_ring(struct assay_timer_sampler *s, struct as_agent_ring *head, u
 }
 
 struct found {
-    uint64_t time_ns; /* of its beginning, from its name */
+    uint64_t time_ns; /* start time, from its name */
     char name[64];
 };
 
@@ -121,7 +123,7 @@ static int open_ring(struct assay_timer_sampler *s, int directory, const char *n
     return add_ring(s, head, data_b);
 }
 
-/* In order of time: a process that executes twice between two looks has three. */
+/* Opens rings in time order: a process with two execs between two calls has three rings. */
 int as_timer_find(struct assay_timer_sampler *s, struct assay_error *err)
 {
     AS_VEC(struct found) found = {0};
@@ -187,7 +189,7 @@ static bool is_whole(const struct as_agent_record *record, uint32_t size_b)
     }
 }
 
-/* Room for a record behind those that wait; NULL: none. */
+/* Returns space for a record behind the waiting ones, or NULL without memory. */
 static struct as_agent_record *room_for(struct assay_timer_sampler *s, uint32_t size_b)
 {
     const size_t words = size_b / 8;
@@ -195,7 +197,7 @@ static struct as_agent_record *room_for(struct assay_timer_sampler *s, uint32_t 
                                                              : (void *)(s->bytes.at + s->bytes.n);
 }
 
-/* The record that was written there waits for its turn. */
+/* Adds the record at the end of `bytes` to the waiting ones. */
 static int queue_timer_record(struct assay_timer_sampler *s, uint32_t ring,
                               const struct as_agent_record *record)
 {
@@ -225,8 +227,8 @@ static void note_python(struct assay_timer_sampler *s, struct as_timer_ring *rin
     facts->python_version[n] = 0;
 }
 
-/* Takes a record if it is whole. Only a copy can be checked: the program may write on. 0 or NOMEM.
- */
+/* Copies a record and sets `*whole` if it is valid. Only a copy can be checked, because the program
+ * may still write. Returns 0 or NOMEM. */
 static int copy_timer_record(struct assay_timer_sampler *s, uint32_t ring, const void *from,
                              uint32_t size_b, bool *whole)
 {
@@ -238,7 +240,7 @@ static int copy_timer_record(struct assay_timer_sampler *s, uint32_t ring, const
     record->size_b = *whole ? size_b : 0;
     if (!*whole)
         return 0;
-    if (record->kind == AS_AGENT_CODE) /* waits for nothing: samples refer to it */
+    if (record->kind == AS_AGENT_CODE) /* not queued: samples refer to it */
         return as_python_code_add(&s->python, (const void *)record);
     if (record->kind == AS_AGENT_PYTHON)
         note_python(s, &s->ring.at[ring], (const void *)record);
@@ -260,7 +262,7 @@ int as_timer_add(struct assay_timer_sampler *s, uint32_t ring, uint32_t kind, ui
     return queue_timer_record(s, ring, record);
 }
 
-/* What a killed thread left unwritten, up to the next record; bytes, or all the rest. */
+/* Returns the number of unwritten bytes of a killed thread before the next record, or `left`. */
 static uint64_t hole(const struct as_timer_ring *ring, uint64_t tail, uint64_t left)
 {
     for (uint64_t n = 8; n + sizeof(struct as_agent_record) <= left; n += 8) {
@@ -278,7 +280,7 @@ int as_timer_drain(struct assay_timer_sampler *s, uint32_t index, bool last)
     struct as_timer_ring *ring = &s->ring.at[index];
     uint64_t tail = atomic_load_explicit(&ring->head->tail, memory_order_relaxed);
     uint64_t head = atomic_load_explicit(&ring->head->head, memory_order_acquire);
-    if (head - tail > ring->data_b || tail % 8) { /* scribbled over */
+    if (head - tail > ring->data_b || tail % 8) { /* overwritten by the program */
         s->counts.damaged++;
         memset(ring->data, 0, ring->data_b);
         atomic_store_explicit(&ring->head->tail, head, memory_order_release);
@@ -297,7 +299,8 @@ int as_timer_drain(struct assay_timer_sampler *s, uint32_t index, bool last)
         } else {
             if (size_b >= sizeof *record && size_b % 8 == 0 && size_b <= left)
                 AS_TRY(copy_timer_record(s, index, record, (uint32_t)size_b, &whole));
-            s->hurry = s->hurry || (whole && record->kind == AS_AGENT_MAP); /* the file is there */
+            /* Its file exists now. */
+            s->hurry = s->hurry || (whole && record->kind == AS_AGENT_MAP);
             if (!whole) {
                 s->counts.damaged++;
                 size_b = hole(ring, tail, left);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stacks from a sample's registers and copy of the stack: by the unwind rows of each module, where
- * there are none (generated code) by the frame pointer. Rows found are cached by address, since
- * the same places come again and again. Never guesses silently: how a stack ends is told.
+ * Unwinds stacks from the registers and the stack copy of a sample, by the unwind rows of each
+ * module. Code without rows (generated code) is unwound by the frame pointer. Rows are cached by
+ * address, because addresses repeat. The result says how each stack ended, so no guess is
+ * silent.
  */
 #include <string.h>
 
@@ -10,18 +11,18 @@
 #include "sample/recorder.h"
 #include "sample/without_rows.h"
 
-/* Of two: entries of the cache. A program has some thousand places on its stacks. */
+/* Number of cache entries, a power of two. A program has some thousand addresses on its stacks. */
 #define CACHE_N 8192u
 
 struct cached {
     uint64_t pc;
-    uint32_t generation; /* of the space; 0: empty */
+    uint32_t generation; /* generation of the space; 0: empty */
     bool mapped;
     struct as_frame frame;
-    const struct assay_unwind_row *row; /* or NULL */
+    const struct assay_unwind_row *row; /* NULL: none */
     const struct assay_object *object;
     uint64_t bias;
-    bool is_steady; /* no row, and the return address is at the stack pointer */
+    bool is_steady; /* no row, but the return address is at the stack pointer */
 };
 
 struct as_unwinder {
@@ -29,20 +30,20 @@ struct as_unwinder {
     struct as_leaf leaf;
 };
 
-/* The copy of the stack. */
+/* The stack copy. */
 struct memory {
     uint64_t at;
     const uint8_t *bytes;
     uint64_t size_b;
-    uint64_t reach_b; /* of what was read of it */
-    bool beyond;      /* a word above the copy was wanted */
+    uint64_t reach_b; /* bytes read so far */
+    bool beyond;      /* a word above the copy was requested */
     bool switched;    /* a signal interrupted code on another stack than the copied one */
-    bool doubtful;    /* frames may be missing: the frame pointer was not that of the code */
+    bool doubtful;    /* frames may be missing, because the frame pointer belonged to other code */
 };
 
-/* A handler's frames and what the kernel saves take less than this. */
+/* The frames of a signal handler and the state saved by the kernel take less than this. */
 #define SAME_STACK_B (64u << 10)
-/* How far return addresses are looked for where the frame pointer ends the stack. */
+/* Range of the search for return addresses if the frame pointer ends the stack. */
 #define LOOK_B 4096u
 
 int as_unwinder_new(struct as_unwinder **out)
@@ -95,7 +96,7 @@ static bool read_word(void *context, uint64_t address, uint64_t *word)
     if (address < memory->at)
         return false;
     if (offset > memory->size_b || memory->size_b - offset < sizeof *word) {
-        /* Far away is no stack of this thread: a value of nonsense, or another stack. */
+        /* An address far away is not on this stack: an invalid value or another stack. */
         memory->beyond = offset < memory->size_b + (64u << 20);
         return false;
     }
@@ -126,7 +127,7 @@ static const struct cached *look_up(struct as_unwinder *unwinder, struct as_modu
     return entry;
 }
 
-/* Without rows: the caller's frame by rbp. */
+/* Finds the caller by rbp, for code without rows. */
 static enum assay_unwind_result by_frame_pointer(struct assay_unwind_frame *frame,
                                                  struct memory *memory)
 {
@@ -149,7 +150,8 @@ static enum assay_unwind_result by_frame_pointer(struct assay_unwind_frame *fram
     return ASSAY_UNWIND_CALLER;
 }
 
-/* A jump to nowhere by a call: the return address is on top of the stack. */
+/* Finds the caller after a call to an invalid address: the return address is on top of the
+ * stack. */
 static enum assay_unwind_result by_top(struct assay_unwind_frame *frame, struct memory *memory)
 {
     uint64_t pc, rsp = frame->reg[ASSAY_UNWIND_RSP];
@@ -162,8 +164,8 @@ static enum assay_unwind_result by_top(struct assay_unwind_frame *frame, struct 
 }
 
 /*
- * Whether a return address stands between the stack pointer and what the frame pointer says is the
- * frame's end: then code without unwind information may have kept the frame pointer of a caller.
+ * Returns true if a return address lies between the stack pointer and the frame end by the frame
+ * pointer. Code without unwind information may then have kept the frame pointer of a caller.
  */
 static bool skips_callers(const struct as_places *places, const struct assay_unwind_frame *frame,
                           const struct memory *memory)
@@ -194,14 +196,14 @@ static enum assay_unwind_result step_out(const struct as_places *places, const s
     }
     if (result == ASSAY_UNWIND_CALLER && frame->signal_frame)
         memory->switched |= frame->reg[ASSAY_UNWIND_RSP] - rsp > SAME_STACK_B;
-    /* Stacks shrink towards the caller; a signal handler may have had one of its own. */
+    /* Each caller has a higher stack pointer. Only a signal handler may use its own stack. */
     if (result == ASSAY_UNWIND_CALLER && frame->reg[ASSAY_UNWIND_RSP] <= rsp &&
         !frame->signal_frame)
         return ASSAY_UNWIND_DAMAGED;
     return result;
 }
 
-/* A pc in moved code becomes that of the original, with the stack as it is there. */
+/* Replaces a pc in moved code by the original pc, with the stack as in the original code. */
 static bool move_back(const struct as_places *places, const struct assay_sample_record *sample,
                       uint64_t pc, struct assay_unwind_frame *frame)
 {
@@ -210,7 +212,7 @@ static bool move_back(const struct as_places *places, const struct assay_sample_
         return false;
     frame->reg[ASSAY_UNWIND_RA] = origin.address;
     frame->reg[ASSAY_UNWIND_RSP] += origin.depth_b;
-    if (origin.is_stub) /* rax, rdx, rcx are ours */
+    if (origin.is_stub) /* rax, rdx and rcx belong to the stub */
         frame->known &= ~7u;
     return true;
 }
@@ -225,14 +227,15 @@ static enum assay_stack_end end_of(enum assay_unwind_result result, const struct
                                                                  : ASSAY_STACK_BROKEN;
 }
 
-/* Whether code with unwind information begins at `pc` and none ends there: no call returns to such
- * a place, so that the stack was made by hand, as makecontext(3) does, and ends here. */
+/* Returns true if code with unwind information begins at `pc` and none ends there. No call returns
+ * to such an address, so the stack was made by hand, as by makecontext(3), and ends here. */
 static bool begins(struct as_unwinder *unwinder, const struct as_places *places, uint64_t pc)
 {
     return look_up(unwinder, places->modules, &places->spaces->space.at[places->space], pc)->row;
 }
 
-/* The code that returns from a handler was not called: its address is that of the return. */
+/* Returns true for the code that returns from a signal handler. It was not called, so its return
+ * address is exact. */
 static bool returns_from_signal(const struct cached *at, bool exact)
 {
     return !exact && at->row && at->row->signal_frame;
@@ -254,7 +257,8 @@ void as_unwind(struct as_unwinder *unwinder, const struct as_places *places,
     enum assay_unwind_result result = ASSAY_UNWIND_CALLER;
     out->end = ASSAY_STACK_COMPLETE;
     for (unsigned depth = 0; result == ASSAY_UNWIND_CALLER; depth++) {
-        /* A caller stands behind its call; what a signal interrupted stands where it is. */
+        /* A caller is at the byte behind its call. Code interrupted by a signal is at its own
+         * address. */
         bool exact = depth == 0 || frame.signal_frame;
         uint64_t pc = frame.reg[ASSAY_UNWIND_RA] - !exact;
         if (move_back(places, sample, pc, &frame))
@@ -271,6 +275,6 @@ void as_unwind(struct as_unwinder *unwinder, const struct as_places *places,
                          : step_out(places, &at, &frame, &memory, exact, depth == 0);
     }
     out->reach_b = memory.reach_b;
-    if (out->end != ASSAY_STACK_CUT) /* by the depth */
+    if (out->end != ASSAY_STACK_CUT) /* cut by the max depth */
         out->end = (uint8_t)end_of(result, &memory);
 }

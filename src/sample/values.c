@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Four counters a register find each value that more than a fifth of the samples have (J. Misra,
+ * Four counters per register find each value that more than a fifth of the samples have (J. Misra,
  * D. Gries, "Finding repeated elements", Science of Computer Programming 2 (1982) 143). A count is
- * never above the true one.
+ * never above the true count.
  */
 #include "sample/values.h"
 

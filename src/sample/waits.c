@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When places of waiting are sampled. A program may switch a million times a second: it fills the
- * buffer of these samples in no time, and what comes then is dropped, at a cost. So the event is
- * turned off as soon as its buffer is filled, until the next look, and for some looks when that
- * happens at each. It rests, too, when threads leave their processor very often: those that only
- * give way have no samples, but pay for the event. Which waits were not sampled the records of
- * switches tell.
+ * Controls the sampling of waiting positions. A program may switch a million times a second and
+ * fill the buffer quickly. Samples dropped by the kernel still cost time. So the event is switched
+ * off until the next check when its buffer is full. If this repeats, it stays off for several
+ * checks. It is also switched off when threads leave their CPU very often: yielding threads give no
+ * samples, but pay for the event. Switch records show which waits have no sample.
  */
 #include <sys/ioctl.h>
 
 #include "sample/sampler.h"
 
-/* Of so many looks one is enough where it is always so. But a program that begins is let go on for
- * some. */
+/* A ring that is always full is sampled in one of WAITS_LOOKS checks. A new program is sampled for
+ * WAITS_OFTEN checks first. */
 #define WAITS_LOOKS 5
 #define WAITS_OFTEN 3
-/* Records of switches of a processor between two looks: 20,000 switches a second, out and in, of 24
- * bytes each. The event takes 0.3 us of each (doc/internals/benchmarks.md): half of a per cent. */
+/* Bytes of switch records of a CPU between two checks: 20,000 switches a second, out and in, 24
+ * bytes each. The event takes 0.3 us per switch (doc/internals/benchmarks.md), which is 0.6 % of
+ * the time. */
 #define SWITCHES_OFTEN_B (2000u * 48u)
 
 void as_waits_turn(const struct as_ring *ring, bool on)
@@ -36,7 +36,7 @@ static bool is_filled(const struct as_ring *ring)
            head_of(ring) - ring->page->data_tail >= as_waits_filled_b((uint32_t)ring->data_b);
 }
 
-/* Of its processor, since the look before. */
+/* Returns true if this CPU had many switches since the last check. */
 static bool has_many_switches(const struct assay_sampler *s, struct as_ring *ring)
 {
     const uint64_t before = ring->switches_head;
@@ -44,7 +44,7 @@ static bool has_many_switches(const struct assay_sampler *s, struct as_ring *rin
     return ring->switches_head - before >= SWITCHES_OFTEN_B;
 }
 
-/* For the rest of a look, or for some looks. */
+/* Switches the events off until the next check, or for several checks if it happens often. */
 static void let_rest(struct as_ring *ring, bool filled)
 {
     const bool often = ++ring->often >= WAITS_OFTEN;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instructions are decoded where they lie in the file: what a program changes in its code is not
- * seen. */
+/* Decodes instructions from the file. Code that the program changes at run time is not detected. */
 #include "sample/without_rows.h"
 
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "base/search.h"
 #include "isa/form.h"
 
-/* Longer functions are not decoded: hand-written leaves are short. */
+/* Max size of a decoded function: hand-written leaf functions are short. */
 #define LEAF_MOST_B (64u << 10)
 
 #define RSP (ASSAY_REG_GPR + 4)
@@ -66,7 +65,7 @@ bool as_leaf_is_steady(struct as_leaf *last, struct assay_object *object, uint64
     return last->is_steady;
 }
 
-/* E8 with an offset, or FF /2 with any operand. */
+/* Returns true behind E8 with an offset, or FF /2 with any operand. */
 static bool is_behind_call(const uint8_t *end)
 {
     static const uint8_t lengths[] = {2, 3, 4, 6, 7};

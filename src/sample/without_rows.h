@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be proven of stacks in code without unwind information: assembly, generated code. */
+/* Stack facts that can be proven in code without unwind information: assembly, generated code. */
 #ifndef AS_SAMPLE_WITHOUT_ROWS_H
 #define AS_SAMPLE_WITHOUT_ROWS_H
 
 #include "sample/recorder.h"
 
-/* The last function looked at: samples come again and again. */
+/* The last function that was checked: samples repeat. */
 struct as_leaf {
     const struct assay_object *object;
     uint64_t start, end;
     bool is_steady;
 };
 
-/* Returns true if the function around `address` (of the object) has no instruction that moves the
- * stack pointer but its returns: the return address is then at the stack pointer. */
+/* Returns true if only returns move the stack pointer in the function around `address` of the
+ * object. The return address is then at the stack pointer. */
 bool as_leaf_is_steady(struct as_leaf *last, struct assay_object *object, uint64_t address);
 
 /* Returns true if `value` points behind a call instruction of a mapped file. */
