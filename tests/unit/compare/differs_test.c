@@ -391,10 +391,9 @@ static void test_load(void **state)
     static const struct {
         int64_t steal_s[2];
         const char *want;
-    } it[] = {
-        {{0, 150}, ""},
-        {{200, 300}, ""},
-        {{6, 600}, "load others_cpus: 0.50 of 64 CPUs | 50.00 of 64 CPUs: too busy\n"}};
+    } it[] = {{{0, 150}, ""},
+              {{200, 300}, ""},
+              {{6, 600}, "load others_cpus: 0.50 of 64 CPUs | 50.00 of 64 CPUs: too busy\n"}};
     for (size_t i = 0; i < sizeof it / sizeof *it; i++) {
         struct synthetic s[2];
         for (size_t k = 0; k < 2; k++) {
