@@ -5,14 +5,10 @@ export function saveFile(name: string, text: string, type: string): void {
     saveBlob(name, new Blob([text], { type }));
 }
 
-/** The browser may read what it saves much later: the address is kept until the next save. */
-let savedAddress = '';
-
+/** The browser may read the file much later, and frees its address with the page. */
 export function saveBlob(name: string, blob: Blob): void {
-    URL.revokeObjectURL(savedAddress);
-    savedAddress = URL.createObjectURL(blob);
     const link = document.createElement('a');
-    link.href = savedAddress;
+    link.href = URL.createObjectURL(blob);
     link.download = name;
     document.body.append(link);
     link.click();
