@@ -20,14 +20,14 @@ struct as_task {
     int end;         /* status of an ended process as of wait(2); 0 also if we may not read it */
 };
 
-/* Reads /proc/PID/stat. Returns false if there is no such process or the file cannot be read. */
+/* Reads /proc/PID/stat. Returns false if the process has ended or the file cannot be read. */
 bool as_task_read(uint32_t pid, struct as_task *out);
 /* Parses the text of /proc/PID/stat. Returns false if the text is invalid. */
 bool as_task_parse(const char *text, struct as_task *out);
 
 /* Returns the time in ns that a thread was ready to run without a CPU. `path` is a schedstat file
- * ("/proc/PID/task/TID/schedstat"). Returns -1 if there is no such file or the kernel does not
- * count. */
+ * ("/proc/PID/task/TID/schedstat"). Returns -1 if the file is missing or the kernel does not count.
+ */
 int64_t as_task_ready_ns(const char *path);
 
 #endif

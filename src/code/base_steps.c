@@ -14,7 +14,7 @@ static const struct as_base_value a_number = {0};
 /* ---- Words of the frame ---------------------------------------------------------------------- */
 
 /* Returns the location of a word of the frame. A new word gets a location if `make` is set. Returns
- * ASSAY_NONE if there is no location or all are in use. */
+ * ASSAY_NONE if the word has none and none was made, or all are in use. */
 static unsigned word_at(struct as_bases *b, int64_t offset_b, bool make)
 {
     unsigned at = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names the variable of the source that a memory operand accesses. The code and the DWARF storage
- * of variables prove each name; without a proof there is no name.
+ * of variables prove each name. Without a proof the operand has no name.
  */
 #ifndef AS_CODE_BASES_H
 #define AS_CODE_BASES_H

@@ -184,7 +184,7 @@ static int live_code(const struct as_builder *b, const struct assay_section *sec
     return 0;
 }
 
-/* Adds the executable sections, or the executable segments if there are no sections. */
+/* Adds the executable sections, or the executable segments of a file without sections. */
 static int code_of_file(const struct as_builder *b, code_ranges *ranges)
 {
     const struct assay_section *section;

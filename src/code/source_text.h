@@ -18,7 +18,7 @@ struct as_sources {
 };
 
 /* Returns line `line` (from 1) of the file `path` with number `number`. Returns an empty view with
- * p = NULL if there is no such line. `sources` owns the text until as_sources_fini. */
+ * p = NULL if the line is missing. `sources` owns the text until as_sources_fini. */
 struct as_view as_source_line(struct as_sources *sources, uint32_t number, const char *path,
                               uint32_t line);
 void as_sources_fini(struct as_sources *sources);

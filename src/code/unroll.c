@@ -410,7 +410,7 @@ static bool shares_place(struct as_source *s, const struct as_loop_work *work, u
 }
 
 /* Searches a block outside of the loop that does one left-over iteration of it. Returns how many of
- * these one iteration of the loop does, or 0 if there is no such block. */
+ * these one iteration of the loop does, or 0 without such a block. */
 static uint32_t main_over_block(struct as_source *s, uint32_t l,
                                 const struct as_source_motion *motion)
 {

@@ -46,7 +46,7 @@ struct as_modes {
     double explained; /* share of the squared deviations that the split explains */
 };
 
-/* With fewer values there is no verdict on two groups. */
+/* Minimum number of values for a verdict on two groups. */
 #define AS_MODES_FEWEST 10
 void as_modes_of(const double *sorted, size_t n, struct as_modes *out);
 

@@ -7,7 +7,7 @@
 #include "trace/read.h"
 
 /* Returns the start of the first stream in ns of the trace; written files count from it. Returns 0
- * if there are no streams. */
+ * for a trace without streams. */
 int64_t as_exchange_begin_ns(const struct as_trace *trace);
 
 /* The code at an address of a process. The texts live as long as the trace and its code. */

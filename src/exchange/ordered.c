@@ -41,7 +41,7 @@ struct as_ordered_store {
     off_t end;
     AS_VEC(struct ordered_run) run;
     AS_VEC(struct ordered_head) heap; /* earliest first */
-    size_t taken_n;                   /* records read from the chunk if there is no run */
+    size_t taken_n;                   /* records read from the chunk without a run */
     bool is_taking;                   /* the record of the first run was returned */
 };
 

@@ -243,7 +243,7 @@ static void write_otf2_collective(struct as_otf2_reading *t, int64_t ns, int64_t
 
 static int64_t root_of(uint32_t root)
 {
-    /* The largest numbers mean that there is no root: none, each process, a group. */
+    /* The largest numbers stand for several roots or none: none, each process, a group. */
     return root >= OTF2_COLLECTIVE_ROOT_THIS_GROUP ? AS_TRACE_NO_ROOT : (int64_t)root;
 }
 

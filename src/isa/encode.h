@@ -46,7 +46,7 @@ size_t as_encode_again(const uint8_t *bytes, size_t size_b, const struct as_enco
 /*
  * The following functions change an instruction with an explicit memory operand. An RIP-relative
  * operand keeps its displacement, which the caller must correct. All return the length in bytes, or
- * 0 if there is no such instruction.
+ * 0 if the instruction does not exist.
  */
 /* Encodes the instruction with the memory operand at gs:[disp]. */
 size_t as_encode_local(const uint8_t *bytes, size_t size_b, int32_t disp, uint8_t out[AS_ENCODE_B]);

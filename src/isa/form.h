@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gives direct access to the table of forms, for loops over millions of records. There is no call
- * and no check of the number, so only numbers of decoded records are valid. assay_form_get accepts
- * any number.
+ * Gives direct access to the table of forms, for loops over millions of records. The access does
+ * not check the number, so only numbers of decoded records are valid. assay_form_get accepts any
+ * number.
  */
 #ifndef AS_ISA_FORM_H
 #define AS_ISA_FORM_H

@@ -15,11 +15,11 @@
 /*
  * Makes `insn` work on vectors with `lanes` times its elements. Registers and addresses do not
  * change. The caller must not pass fewer lanes than the instruction has. A general register remains
- * general, because only dependences matter. Returns false if there is no such form. Thread-safe.
+ * general, because only dependences matter. Returns false if the form does not exist. Thread-safe.
  */
 bool as_insn_packed(const struct assay_insn *insn, unsigned lanes, struct assay_insn *out);
-/* Replaces the explicit memory operand by register `reg`. Returns false if there is no such form.
- * Thread-safe. */
+/* Replaces the explicit memory operand by register `reg`. Returns false if the form does not
+ * exist. Thread-safe. */
 bool as_insn_registers(const struct assay_insn *insn, uint8_t reg, struct assay_insn *out);
 
 /* Returns the bytes of a vector register that an instruction uses: lanes times element. A scalar
@@ -46,7 +46,7 @@ enum as_part {
 /*
  * Makes a record for one step that builds or stores a vector. Elements have `element_b` bytes,
  * vectors `width_b`. The result is in xmm0, which is the value for a store. The inputs are xmm1 and
- * xmm2, and memory is at [rdi]. Returns false if there is no such step. Thread-safe.
+ * xmm2, and memory is at [rdi]. Returns false if the step does not exist. Thread-safe.
  */
 bool as_insn_part(enum as_part part, unsigned element_b, unsigned width_b, struct assay_insn *out);
 

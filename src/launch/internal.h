@@ -74,7 +74,7 @@ bool as_watch_forwards(int signal);
 /* ---- A launch ------------------------------------------------------------------------------ */
 
 struct assay_launch {
-    pid_t pid; /* 0: there is no process, or it cannot be reached any more */
+    pid_t pid; /* 0: none was started, or it cannot be reached any more */
     bool attached, let_go;
     int gate;    /* a byte written here lets the child execute */
     int failure; /* returns the errno of a failed execve(2); a successful one closes it */

@@ -16,7 +16,8 @@ struct as_party;
 
 /*
  * Joins the other ranks of the job, known from the variables of the launcher. The directory is
- * PATH.ranks. Sets `*out` to NULL if there are no others. `is_stopped` (may be NULL) ends a wait.
+ * PATH.ranks. Sets `*out` to NULL for one rank, too many ranks, or an unknown
+ * launcher. `is_stopped` (may be NULL) ends a wait.
  * Errors: IO, NOMEM, LIMIT, USAGE (running processes use this name).
  */
 int as_party_join(const char *path, bool (*is_stopped)(void), struct as_party **out,

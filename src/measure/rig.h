@@ -150,7 +150,7 @@ const char *as_level_name(unsigned level);
 /* Finds the usable part of the last cache in the measured latency. */
 void as_rig_see_share(struct as_rig *rig);
 /* Returns the bytes per thread of a scope so that all touched memory is in the level. Returns 0 if
- * there is no such level, or if no size fits between it and the level below. */
+ * the level does not exist, or if no size fits between it and the level below. */
 size_t as_level_b(const struct as_rig *rig, unsigned level, const struct as_scope *scope);
 /* Writes several sizes, because bandwidth depends on the length of streams (190 to 250 GB/s in the
  * second cache of Zen 5). They are parts of the usable level. Returns how many. */

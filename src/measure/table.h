@@ -65,7 +65,7 @@ static inline bool as_table_is_to_stop(const struct as_table_work *w)
     return w->options->stop && *w->options->stop;
 }
 
-/* Measures a block into `out`. Its cycles are 0 if there is no result. */
+/* Measures a block into `out`. Its cycles are 0 without a result. */
 int as_table_cycles(struct as_table_work *w, const uint8_t *bytes, size_t n,
                     struct assay_cycles *out, struct assay_error *err);
 

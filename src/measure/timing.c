@@ -258,8 +258,8 @@ static void append_mmx_uses(struct as_str *to, const struct assay_form *form,
     append_number(to, reads || writes ? 1 : fmax(1, tidy_number(t->each * pipes)));
 }
 
-/* Returns true if `use` is that of vector loads. Their ports are some of those of all loads, so it
- * is no other use. */
+/* Returns true if `use` is that of vector loads. Their ports are some of those of all loads, so
+ * they do not count as another use. */
 static bool are_vector_loads(const struct as_timing *t, const struct as_probe_rates *rates,
                              double use, double slots)
 {

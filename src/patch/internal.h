@@ -77,7 +77,7 @@ enum { AS_SITES_MOST = 4096, AS_REGION_BLOCKS_MOST = 20000 };
  * header. */
 struct as_patch_place {
     uint64_t address;
-    uint8_t why;  /* as_patch_refusal if there is no space for its jump */
+    uint8_t why;  /* as_patch_refusal if space for its jump is missing */
     uint8_t ways; /* as_patch_way: how control arrives */
     int32_t hop;  /* as in as_patch_site */
 };

@@ -113,7 +113,7 @@ void as_variant_facts_fini(struct as_variant_facts *facts);
 /* Returns the memory access of an instruction's explicit operand: ASSAY_ACCESS_READ and WRITE. */
 unsigned as_variant_access(const struct assay_insn *insn);
 bool as_variant_is_move(const struct assay_insn *insn);
-/* Returns true if the loop does not change a register of an address, or if there is no register. */
+/* Returns true if the loop does not change a register of an address, or if the address has none. */
 bool as_variant_register_stays(const struct as_variant_facts *facts, unsigned reg);
 
 /* ---- variant_frame.c ------------------------------------------------------------------------ */

@@ -21,7 +21,7 @@ static bool find_words(struct as_view line, const char *words, size_t *at)
     return hit;
 }
 
-/* Cuts ":<digits>" off the end and sets `*out`. Returns false if there is no number. */
+/* Cuts ":<digits>" off the end and sets `*out`. Returns false without a number. */
 static bool cut_trailing_number(struct as_view *place, uint32_t *out)
 {
     size_t n = place->n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Results of several runs, and sections that passes add to the page of an object. Each function
- * writes its key, with null or an empty array if there are no results.
+ * writes its key, with null or an empty array without results.
  */
 #include <assay/compare.h>
 

@@ -22,7 +22,7 @@ void as_branches_leave(struct perf_event_attr *attr);
 bool as_branches_asked(const struct perf_event_attr *attr);
 
 /*
- * Fills `err` with the reason why there are no branch records, and returns its code. `error` is the
+ * Fills `err` with the reason why branch records are missing, and returns its code. `error` is the
  * errno of the event with branch records. The same event is opened without them to find out whether
  * the counter itself is missing.
  */

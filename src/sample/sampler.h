@@ -132,8 +132,8 @@ void as_rings_fini(struct assay_sampler *sampler);
 struct perf_event_attr as_channel_attr(const struct assay_sampler *sampler, unsigned channel);
 /* Returns the size of the larger stack copy in bytes, or 0 if the rings are too small for it. */
 uint32_t as_rings_deep_b(const struct assay_sampler *sampler);
-/* Maps all rings with a leader that are not mapped yet. WAITS is dropped if there is no memory for
- * its rings. */
+/* Maps all rings with a leader that are not mapped yet. WAITS is dropped if memory for its
+ * rings is missing. */
 int as_rings_map(struct assay_sampler *sampler, struct assay_error *err);
 /* Reduces the ring size after as_rings_map failed, and unmaps all rings. Returns false if smaller
  * rings cannot help. All events must then be opened again, because opening fixes the wakeup size.
