@@ -8,7 +8,18 @@ import { type Theme, setTheme, theme } from '../theme';
 import { Matrix, Times, zoomToRegion } from './Tables';
 import { Picture, Told } from './Picture';
 import { variablesOf } from './colours';
-import { events, fail, loadMetric, messages, meta, metric, tile, tookMs } from './data';
+import {
+    events,
+    fail,
+    forgetPictures,
+    loadMetric,
+    messages,
+    meta,
+    metric,
+    readyMetric,
+    tile,
+    tookMs,
+} from './data';
 import { scaleOf } from './draw';
 import { type Moment, askConfiguration, askMoment, askNext } from './server';
 import {
@@ -100,7 +111,7 @@ function Tools() {
     const { metrics, types, end_ns: end } = meta.value!;
     const current = view.value;
     const middle = (current.from + current.to) / 2;
-    const isCode = metric.value?.state === 'ready' && metric.value.is_code;
+    const isCode = readyMetric.value?.is_code ?? false;
     const button = (title: string, isOff: boolean, onClick: () => void, tip?: string) => (
         <button type="button" class="button" disabled={isOff} onClick={onClick} data-tip={tip}>
             {title}
@@ -122,7 +133,7 @@ function Tools() {
                     ))}
                 </select>
             </label>
-            {metric.value?.state === 'ready' && (
+            {readyMetric.value && (
                 <label class="tool-label">
                     Pixel{' '}
                     <select
@@ -178,7 +189,7 @@ function Tools() {
             {button('Save PNG', !tile.value, savePicture, 'the picture as it is shown')}
             {button(
                 'Save .cfg',
-                metric.value?.state !== 'ready',
+                !readyMetric.value,
                 () => void saveConfiguration().catch(fail),
                 'the metric as a configuration of Paraver',
             )}
@@ -192,7 +203,7 @@ function Notes() {
     const current = view.value;
     const drawn = messages.value ? messages.value.at.length / 6 : 0;
     const total = messages.value?.total ?? 0;
-    const instants = metric.value?.state === 'ready' ? metric.value.instants_n : 0;
+    const instants = readyMetric.value?.instants_n ?? 0;
     const picture = tile.value;
     const parts = [
         `${timeText(current.from, current)} to ${timeText(current.to, current)} of ` +
@@ -220,7 +231,7 @@ function Notes() {
 /** The moment that was clicked. */
 function Marked() {
     const { at, metric: name } = view.value;
-    const isReady = metric.value?.state === 'ready' && metric.value.name === name;
+    const isReady = readyMetric.value !== null;
     const [moment, setMoment] = useState<Moment | null>(null);
     useEffect(() => {
         let isOver = false;
@@ -246,9 +257,7 @@ export function App() {
     const { region, metric: name } = view.value;
     useEffect(() => {
         let isWanted = true;
-        tile.value = null;
-        events.value = null;
-        messages.value = null;
+        forgetPictures();
         loadMetric(name, () => isWanted).catch(fail);
         return () => {
             isWanted = false;

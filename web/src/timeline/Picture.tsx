@@ -3,7 +3,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isDark } from '../theme';
-import { events, failure, load, messages, meta, metric, tile } from './data';
+import { events, failure, load, messages, meta, metric, readyMetric, tile } from './data';
 import { LABELS_PX, SCALE_PX, draw, layoutOf, nsOf, paint, xOf, yOf } from './draw';
 import { type Moment, askMoment } from './server';
 import {
@@ -48,11 +48,12 @@ function useSize(box: { current: HTMLElement | null }): { width: number; height:
 /** Asks the server about a moment when the cursor rests. */
 function useMoment(place: Place | null): Moment | null {
     const [moment, setMoment] = useState<{ of: Place; told: Moment } | null>(null);
+    const name = readyMetric.value?.name;
     useEffect(() => {
-        if (!place || metric.value?.state !== 'ready') return undefined;
+        if (!place || !name) return undefined;
         let isOver = false;
         const timer = setTimeout(() => {
-            askMoment(view.value.metric, place.row, place.ns).then(
+            askMoment(name, place.row, place.ns).then(
                 told => !isOver && setMoment({ of: place, told }),
                 () => undefined,
             );
@@ -61,7 +62,7 @@ function useMoment(place: Place | null): Moment | null {
             isOver = true;
             clearTimeout(timer);
         };
-    }, [place?.row, place?.ns]);
+    }, [name, place?.row, place?.ns]);
     return moment && place && moment.of.row === place.row && moment.of.ns === place.ns
         ? moment.told
         : null;

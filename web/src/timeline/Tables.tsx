@@ -5,7 +5,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { bytes, count, integer, percent, significant } from '../format';
 import { cssColor, isDark } from '../theme';
-import { meta, metric } from './data';
+import { meta, metric, readyMetric } from './data';
 import { type Pairs, askMatrix, askPiece, askTable } from './server';
 import { type Span, centred, change, clamped, lengthOf, show, view } from './view';
 import { codeText, duration } from './words';
@@ -34,7 +34,9 @@ const spanOf = (): Span => view.value.region ?? { from: view.value.from, to: vie
 
 /** Goes to the next piece of a code behind the marked place; at the end to the first one. */
 async function goToCode(row: number, code: number): Promise<void> {
-    const { metric: name, at, from, to } = view.value;
+    const { at, from, to } = view.value;
+    const name = readyMetric.value?.name;
+    if (name === undefined) return;
     const end = meta.value!.end_ns;
     const after = at?.row === row ? at.ns : spanOf().from - 1;
     let found = await askPiece(name, row, code, Math.max(-1, after));
@@ -132,12 +134,11 @@ function LevelTable({ rows }: { rows: (number | null)[][] }) {
 
 export function Times() {
     const span = spanOf();
-    const current = metric.value;
-    const isReady = current?.state === 'ready' && current.name === view.value.metric;
+    const current = readyMetric.value;
     const rows = useAnswer(
         signal =>
-            isReady
-                ? askTable(view.value.metric, span.from, span.to, signal).then(all => ({
+            current
+                ? askTable(current.name, span.from, span.to, signal).then(all => ({
                       of: current,
                       span,
                       all,
@@ -145,7 +146,7 @@ export function Times() {
                 : Promise.resolve(null),
         [span.from, span.to, current],
     );
-    if (!rows || rows.of !== current) return <p class="note">Adding up …</p>;
+    if (!current || rows?.of !== current) return <p class="note">Adding up …</p>;
     return (
         <>
             {rows.all.length > ROWS_SHOWN && (
@@ -155,7 +156,7 @@ export function Times() {
                 </p>
             )}
             <div class="scrolls" tabIndex={0} role="region" aria-label="Table of rows">
-                {current!.is_code ? (
+                {current.is_code ? (
                     <CodeTable rows={rows.all} span={rows.span} />
                 ) : (
                     <LevelTable rows={rows.all} />

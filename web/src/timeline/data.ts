@@ -2,7 +2,7 @@
 // Data from the server: the metric, the tile around the view, events and messages. One
 // request of a kind is under way; a later view ends it.
 
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { type Layout, LABELS_PX } from './draw';
 import {
     type Counts,
@@ -15,10 +15,16 @@ import {
     askMetric,
     askTile,
 } from './server';
-import { type Span, type View, drawModeOf, lengthOf } from './view';
+import { type Span, type View, drawModeOf, lengthOf, view } from './view';
 
 export const meta = signal<Meta | null>(null);
 export const metric = signal<MetricState | null>(null);
+/** The chosen metric if the server can answer for it; null until then. */
+export const readyMetric = computed(() =>
+    metric.value?.state === 'ready' && metric.value.name === view.value.metric
+        ? metric.value
+        : null,
+);
 export const tile = signal<Tile | null>(null);
 export const events = signal<Counts | null>(null);
 export const messages = signal<Messages | null>(null);
@@ -65,19 +71,27 @@ export function aroundOf(span: Span, px: number, end: number): Span & { px: numb
 
 let abort = new AbortController();
 
+/** Removes the pictures of a metric, and ends the requests for more. */
+export function forgetPictures(): void {
+    abort.abort();
+    tile.value = null;
+    events.value = null;
+    messages.value = null;
+}
+
 /** Asks for the pictures of a view. The old ones stay until the answers come. */
-export async function load(view: View, layout: Layout, end: number): Promise<void> {
-    const current = metric.value;
+export async function load(shown: View, layout: Layout, end: number): Promise<void> {
+    const current = readyMetric.value;
     abort.abort();
     abort = new AbortController();
     const { signal } = abort;
-    if (!current || current.state !== 'ready' || current.name !== view.metric) return;
-    const mode = drawModeOf(view.mode, current.is_code);
-    const around = aroundOf(view, Math.max(1, layout.width - LABELS_PX), end);
+    if (!current) return;
+    const mode = drawModeOf(shown.mode, current.is_code);
+    const around = aroundOf(shown, Math.max(1, layout.width - LABELS_PX), end);
     const window = {
         ...around,
-        metric: view.metric,
-        firstRow: view.firstRow,
+        metric: current.name,
+        firstRow: shown.firstRow,
         rows: layout.shown,
         ...(mode.startsWith('draw_') ? { draw: mode } : {}),
     };
@@ -86,11 +100,11 @@ export async function load(view: View, layout: Layout, end: number): Promise<voi
     try {
         tile.value = await askTile(window, signal);
         tookMs.value = performance.now() - begin;
-        const type = view.event === 'all' ? NaN : Number(view.event);
-        events.value = view.event && isOfThreads ? await askEvents(window, type, signal) : null;
+        const type = shown.event === 'all' ? NaN : Number(shown.event);
+        events.value = shown.event && isOfThreads ? await askEvents(window, type, signal) : null;
         messages.value =
-            view.messages && isOfThreads
-                ? await askMessages(view.from, view.to, MESSAGES_MOST, signal)
+            shown.messages && isOfThreads
+                ? await askMessages(shown.from, shown.to, MESSAGES_MOST, signal)
                 : null;
         failure.value = null;
     } catch (error) {

@@ -23,6 +23,7 @@ const CALL_NS = 40_000;
 const END_NS = STEPS * STEP_NS;
 const LEFT_PX = 128; // of labels, as the page has it
 const TOP_PX = 20;
+const LATE_MS = 1500; // of an answer: longer than the page waits before it asks for a table
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-timeline-'));
 const trace = join(folder, 'ring.prv');
@@ -295,6 +296,29 @@ test('a metric of numbers is computed by the engine when it is chosen', () =>
             assert.match(await row.innerText(), /5\.180\s+8\.000\s+0/);
         });
         await page.waitForSelector('html[data-drawn=true]');
+    }));
+
+test('a metric that is late is not asked for numbers', () =>
+    onTimeline('', async page => {
+        const box = await boxOf(page);
+        const asked = [];
+        let isAnswered = false;
+        page.on('request', request => {
+            const { pathname, searchParams } = new URL(request.url());
+            if (searchParams.get('m') === 'parallelism' && !isAnswered)
+                asked.push(pathname.replace(/.*\//, ''));
+        });
+        await page.route('**/metric?m=parallelism', async route => {
+            await new Promise(done => setTimeout(done, LATE_MS));
+            isAnswered = true;
+            await route.continue();
+        });
+        await page.getByLabel('Metric').selectOption('parallelism');
+        await page.mouse.move(box.x + box.width / 2, box.y + 60);
+        const table = page.locator('section[aria-label="Time by row"]');
+        await until(async () => assert.match(await table.innerText(), /Adding up/));
+        await until(async () => assert.match(await table.innerText(), /5\.180\s+8\.000\s+0/));
+        assert.deepEqual(asked, ['metric']);
     }));
 
 test('the picture and its configuration can be saved', () =>
