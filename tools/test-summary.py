@@ -6,9 +6,9 @@ usage: test-summary.py TESTLOG.json
 
 Every TAP point counts as one test; a program that failed without a failed point (crash, time-out,
 wrong plan) counts as one failure more. Prints the skipped points, the 20 slowest programs (and all
-that took over 20 s), each failed point with the comment lines after it and the end of the
-program's stderr, and the closing line "N passed, N failed". Failures come last: a log is often cut
-to its end.
+that took over 20 s), each failed point with the comments and diagnostics (YAML) after it and the
+end of the program's stderr, and the closing line "N passed, N failed". Failures come last: a log is
+often cut to its end.
 Exit status 1 when anything failed or nothing ran.
 """
 import json
@@ -17,19 +17,20 @@ import sys
 
 POINT = re.compile(r"^(not )?ok\b\s*\d*\s*(?:- )?(.*)$")
 GOOD = {"OK", "EXPECTEDFAIL", "SKIP"}
-WHY_LINES = 12
+WHY_LINES = 30
 STDERR_LINES = 40
 SLOWEST, SLOW_S = 20, 20
 
 
 def points(output):
-    """Yields (state, name, lines of comment after it) of each TAP point in a program's output."""
+    """Yields (state, name, lines of comment and diagnostics after it) of each TAP point in a
+    program's output. A line `# Subtest: NAME` belongs to the next point."""
     state = name = None
     why = []
     for line in output.splitlines():
         match = POINT.match(line)
         if not match:
-            if line.startswith("#"):
+            if line.startswith(("#", "  ")) and not line.startswith("# Subtest: "):
                 why.append(line)
             continue
         if state:

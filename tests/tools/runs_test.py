@@ -96,6 +96,12 @@ def check_summary(tap, root, folder):
     bad = summary_of(root, folder, [crash])
     tap.equal((bad.stdout.splitlines()[-1], bad.returncode), ("1 passed, 1 failed", 1),
               "test-summary: a program that crashed after its points has failed")
+    lines = ["# Subtest: one", "ok 1 - one", "# Subtest: two", "not ok 2 - two", "  ---",
+             "  error: '3 is not 4'", "  ...", "# Subtest: three", "ok 3 - three"]
+    node = summary_of(root, folder, [dict(tests[0], result="FAIL", stdout="\n".join(lines))])
+    tap.equal(node.stdout.splitlines()[1:-1],
+              ["failed: t1: two", "  ---", "  error: '3 is not 4'", "  ..."],
+              "test-summary: shows the diagnostics of a failed point, and no other point's name")
 
 
 def check_steps(tap, root, folder):
