@@ -10,6 +10,10 @@
  * streams. */
 int64_t as_exchange_begin_ns(const struct as_trace *trace);
 
+/* Returns the name of a queue of a device, which is the n-th thread of the trace; NULL: it is a
+ * thread. */
+const char *as_exchange_queue_name(const struct as_trace *trace, size_t n);
+
 /* The code at an address of a process; texts live as the trace and its code. */
 struct as_exchange_place {
     const char *function; /* or else the file of code; NULL: not known */

@@ -111,6 +111,7 @@ struct as_prv_extra {
 /* What a name of a process is in the file. */
 struct as_prv_call {
     uint32_t type, value; /* type 0: such calls are not in the file */
+    uint32_t kernel;      /* value of its name, of a kernel on a queue; else 0 */
     bool is_known;
 };
 
