@@ -81,23 +81,22 @@ struct as_opencl_work {
     bool blocks;
 };
 
-/* ---- opencl_layer.c: calls ---- */
+/* ---- opencl_calls.c: calls ---- */
 
+void as_opencl_calls_begin(void);
+const char *as_opencl_routine_name(enum as_opencl_routine routine);
 /* Returns false if the call is not recorded. Two last arguments: AS_CALLED. */
 bool as_opencl_enter(struct as_opencl_call *call, enum as_opencl_routine routine,
                      const void *behind, const void *frame);
 /* The call came back. */
 void as_opencl_stamp(struct as_opencl_call *call);
-void as_opencl_leave(struct as_opencl_call *call);
 /* Returns the place of an event to pass on: the program's, or one of the call's own. */
 void **as_opencl_event(struct as_opencl_call *call, void **event);
-/* The call used the queue (NULL: none), or made memory of so many bytes. */
-void as_opencl_used(struct as_opencl_call *call, void *queue, uint64_t bytes);
-void as_opencl_waited(struct as_opencl_call *call, void *queue);
-void as_opencl_waited_events(struct as_opencl_call *call, uint32_t n, const void *events);
 /* Writes an ENQUEUED record of the call. */
 void as_opencl_emit_use(struct as_opencl_call *call, unsigned bits, uint32_t queue,
                         uint64_t command, uint64_t bytes);
+/* Writes the end of the call alone. */
+void as_opencl_end(struct as_opencl_call *call);
 
 /* ---- opencl_names.c: names that come up while the program runs ---- */
 
@@ -106,7 +105,6 @@ uint64_t as_opencl_kernel_name(void *kernel);
 uint64_t as_opencl_command_name(enum as_opencl_routine routine);
 /* Returns a new number for a queue of a device; 0: there is none. */
 uint64_t as_opencl_queue_name(void *device, unsigned device_number, unsigned queue_number);
-const char *as_opencl_routine_name(enum as_opencl_routine routine);
 
 /* ---- opencl_queues.c: queues, and commands that are not done ---- */
 
@@ -131,6 +129,13 @@ bool as_opencl_keeps(void *event);
 bool as_opencl_is_changed(const struct as_opencl_queue *queue);
 /* Returns the properties that the program asked for; NULL: none. */
 const uint64_t *as_opencl_asked(const struct as_opencl_queue *queue, size_t *words_n);
+
+/* Ends a call, then looks at queues. */
+void as_opencl_leave(struct as_opencl_call *call);
+/* The call used the queue (NULL: none), or made memory of so many bytes. */
+void as_opencl_used(struct as_opencl_call *call, void *queue, uint64_t bytes);
+void as_opencl_waited(struct as_opencl_call *call, void *queue);
+void as_opencl_waited_events(struct as_opencl_call *call, uint32_t n, const void *events);
 
 /* ---- opencl_own.c: routines of the role `own` ---- */
 

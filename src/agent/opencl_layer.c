@@ -1,98 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Entry points of the layer for the ICD loader, and calls of the program. Calls within a recorded
- * call are not recorded: a runtime makes them for itself.
+ * Entry points of the layer for the ICD loader, and wrappers. Calls within a recorded call are not
+ * recorded: a runtime makes them for itself.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "agent/opencl.h"
-#include "base/clock.h"
 
 #define LAYER_API_VERSION 0x4240u
 #define LAYER_NAME        0x4241u
 #define LAYER_API         100u
 
-void *as_opencl_target[AS_OPENCL_TABLE_N];
-
 static void *layer_table[AS_OPENCL_TABLE_N];
-static struct as_wrapped call_names[AS_OPENCL_ROUTINES_N];
 
-/* ---- Calls -------------------------------------------------------------------------------- */
-
-bool as_opencl_enter(struct as_opencl_call *call, enum as_opencl_routine routine,
-                     const void *behind, const void *frame)
-{
-    const int saved = errno;
-    struct as_wrapped *name = &call_names[routine];
-    *call = (struct as_opencl_call){.thread = as_wrapped_thread_of(name), .routine = routine};
-    if (call->thread) {
-        struct as_trace_writer *w = &call->thread->writer;
-        call->thread->inside = 1;
-        as_wrapped_enter(call->thread, name, behind, frame, as_trace_now(w));
-        call->begin_ns = as_clock_ns(CLOCK_MONOTONIC_RAW);
-    }
-    errno = saved;
-    return call->thread;
-}
-
-void as_opencl_stamp(struct as_opencl_call *call)
-{
-    call->end_ns = as_clock_ns(CLOCK_MONOTONIC_RAW);
-    call->tick = as_trace_now(&call->thread->writer);
-}
-
-void as_opencl_leave(struct as_opencl_call *call)
-{
-    const int saved = errno;
-    as_wrapped_leave(call->thread, &call_names[call->routine], call->tick);
-    as_opencl_look(call);
-    call->thread->inside = 0;
-    errno = saved;
-}
-
-void **as_opencl_event(struct as_opencl_call *call, void **event)
-{
-    call->event = event ? event : &call->own;
-    return call->event;
-}
-
-void as_opencl_emit_use(struct as_opencl_call *call, unsigned bits, uint32_t queue,
-                        uint64_t command, uint64_t bytes)
-{
-    const uint64_t field[] = {AS_TRACE_DEVICE_ENQUEUED | bits, queue, command};
-    as_trace_emit_list(&call->thread->writer, AS_TRACE_DEVICE, call->tick, field, 3, &bytes, 1);
-}
-
-void as_opencl_used(struct as_opencl_call *call, void *handle, uint64_t bytes)
-{
-    const struct as_opencl_queue *queue = handle ? as_opencl_queue_of(handle) : NULL;
-    if (queue || bytes)
-        as_opencl_emit_use(call, 0, queue ? as_opencl_queue_number(queue) : 0, 0, bytes);
-}
-
-void as_opencl_waited(struct as_opencl_call *call, void *handle)
-{
-    struct as_opencl_queue *queue = as_opencl_queue_of(handle);
-    if (!queue)
-        return;
-    call->queue = queue;
-    call->looks_n = UINT32_MAX;
-    as_opencl_emit_use(call, AS_TRACE_BLOCKING, as_opencl_queue_number(queue), 0, 0);
-}
-
-/* The last of several events names the queue. */
-void as_opencl_waited_events(struct as_opencl_call *call, uint32_t n, const void *events)
-{
-    void *const *event = events, *handle = NULL;
-    if (n && event)
-        AS_OPENCL_REAL(clGetEventInfo_type, clGetEventInfo)
-    (event[n - 1], AS_CL_EVENT_QUEUE, sizeof handle, &handle, NULL);
-    const struct as_opencl_queue *queue = handle ? as_opencl_queue_of(handle) : NULL;
-    call->looks_at_all = true;
-    if (queue)
-        as_opencl_emit_use(call, AS_TRACE_BLOCKING, as_opencl_queue_number(queue), 0, 0);
-}
+/* ---- Sizes --------------------------------------------------------------------------------- */
 
 /* Returns the bytes of a box of rows and slices. */
 static uint64_t bytes_of(const size_t *region)
@@ -150,9 +71,7 @@ int32_t clInitLayer(uint32_t entries_n, void *const *target, uint32_t *layer_n,
         return AS_CL_INVALID_VALUE;
     const uint32_t n = entries_n < AS_OPENCL_TABLE_N ? entries_n : AS_OPENCL_TABLE_N;
     memcpy(as_opencl_target, target, n * sizeof *target);
-    for (unsigned i = 0; i < AS_OPENCL_ROUTINES_N; i++)
-        call_names[i] = (struct as_wrapped){as_opencl_routine_name((enum as_opencl_routine)i),
-                                            AS_TRACE_OF_OPENCL, 0};
+    as_opencl_calls_begin();
     as_wrapped_begin(AS_TRACER_OPENCL);
     if (as_wrapped_hooks)
         fill_table(layer_table);

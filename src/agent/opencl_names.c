@@ -9,10 +9,6 @@
 
 #include "agent/opencl.h"
 
-#define AS_OPENCL_NAMES
-#include "opencl_made.h"
-#undef AS_OPENCL_NAMES
-
 #define NAMES_N 4096u /* a power of 2; of more kernels the rest have no name of their own */
 #define TEXT_B  256u
 #define CHUNK_B 65536u
@@ -26,11 +22,6 @@ static char *chunk;
 static size_t chunk_left_b;
 static atomic_flag naming = ATOMIC_FLAG_INIT;
 static struct as_wrapped command_names[AS_OPENCL_ROUTINES_N];
-
-const char *as_opencl_routine_name(enum as_opencl_routine routine)
-{
-    return routine_names[routine];
-}
 
 /* Returns a copy that is never freed; NULL: no memory. */
 static const char *keep_text(const char *text)
@@ -98,7 +89,7 @@ uint64_t as_opencl_command_name(enum as_opencl_routine routine)
     struct as_wrapped *name = &command_names[routine];
     uint32_t number = atomic_load_explicit(&name->number, memory_order_relaxed);
     if (!number) {
-        number = as_wrapped_hooks->name(AS_TRACE_OF_COPY, routine_names[routine]);
+        number = as_wrapped_hooks->name(AS_TRACE_OF_COPY, as_opencl_routine_name(routine));
         uint32_t none = 0;
         if (!atomic_compare_exchange_strong(&name->number, &none, number))
             number = none;

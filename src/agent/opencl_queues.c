@@ -5,6 +5,7 @@
  * are enqueued. Nothing waits for a device. A spinlock guards all lists; no routine of OpenCL is
  * called under it.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -384,4 +385,46 @@ void as_opencl_look(const struct as_opencl_call *call)
         as_opencl_collect(call->thread, NULL, UINT32_MAX);
     else if (call->queue && call->looks_n)
         as_opencl_collect(call->thread, call->queue, call->looks_n);
+}
+
+/* ---- Calls that use queues ---------------------------------------------------------------------
+ */
+
+void as_opencl_leave(struct as_opencl_call *call)
+{
+    const int saved = errno;
+    as_opencl_end(call);
+    as_opencl_look(call);
+    call->thread->inside = 0;
+    errno = saved;
+}
+
+void as_opencl_used(struct as_opencl_call *call, void *handle, uint64_t bytes)
+{
+    const struct as_opencl_queue *queue = handle ? as_opencl_queue_of(handle) : NULL;
+    if (queue || bytes)
+        as_opencl_emit_use(call, 0, queue ? as_opencl_queue_number(queue) : 0, 0, bytes);
+}
+
+void as_opencl_waited(struct as_opencl_call *call, void *handle)
+{
+    struct as_opencl_queue *queue = as_opencl_queue_of(handle);
+    if (!queue)
+        return;
+    call->queue = queue;
+    call->looks_n = UINT32_MAX;
+    as_opencl_emit_use(call, AS_TRACE_BLOCKING, as_opencl_queue_number(queue), 0, 0);
+}
+
+/* The last of several events names the queue. */
+void as_opencl_waited_events(struct as_opencl_call *call, uint32_t n, const void *events)
+{
+    void *const *event = events, *handle = NULL;
+    if (n && event)
+        AS_OPENCL_REAL(clGetEventInfo_type, clGetEventInfo)
+    (event[n - 1], AS_CL_EVENT_QUEUE, sizeof handle, &handle, NULL);
+    const struct as_opencl_queue *queue = handle ? as_opencl_queue_of(handle) : NULL;
+    call->looks_at_all = true;
+    if (queue)
+        as_opencl_emit_use(call, AS_TRACE_BLOCKING, as_opencl_queue_number(queue), 0, 0);
 }
