@@ -383,7 +383,9 @@ static int write_queue(struct device_making *m, const struct device_queue *queue
         }
         if (at == n) {
             rc = open_lane(m, queue, (uint32_t)n, &lane[n]);
-            n += lane[n] != NULL;
+            if (!lane[n])
+                break;
+            n++;
         }
         if (rc == 0)
             write_ran(m, lane[at], ran);
