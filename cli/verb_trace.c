@@ -94,7 +94,8 @@ static void fill_sum_row(void *context, size_t row, struct as_cell *cell)
     if (l->rank >= 0)
         cell[TRACE_RANK] = as_cell_signed(l->rank);
     cell[TRACE_PID] = as_cell_count(view->traced->trace.process.at[l->process].pid);
-    cell[TRACE_TID] = as_cell_count(l->tid);
+    cell[TRACE_TID] = l->queue && view->cli->format == AS_FORMAT_TEXT ? as_cell_text(l->queue)
+                                                                      : as_cell_count(l->tid);
     cell[TRACE_GROUP] = as_cell_text(as_trace_group_name(routine->group));
     cell[TRACE_ROUTINE] = as_cell_text(routine->routine);
     cell[TRACE_CALLS] = as_cell_count(sum->calls_n);
@@ -517,7 +518,7 @@ static int parse_trace_groups(const char *text, uint32_t *out, struct assay_erro
         if (!bit)
             return as_error_set(err, ASSAY_ERR_USAGE,
                                 "--groups: invalid value '%.*s'; use mpi, openmp, pthread, "
-                                "functions, io or memory, separated by commas",
+                                "functions, opencl, io or memory, separated by commas",
                                 (int)part.n, part.p);
         *out |= bit;
     }

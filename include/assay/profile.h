@@ -58,12 +58,14 @@ struct assay_setting {
     X(PTHREAD, "pthread", 4u)                                                                      \
     X(IO, "io", 8u)                                                                                \
     X(MEMORY, "memory", 16u)                                                                       \
-    X(FUNCTIONS, "functions", 32u)
+    X(FUNCTIONS, "functions", 32u)                                                                 \
+    X(OPENCL, "opencl", 64u)
 #define ASSAY_TRACE_ENUM(group, name, bit) ASSAY_TRACE_##group = bit,
 enum assay_trace_groups { ASSAY_TRACE_GROUPS(ASSAY_TRACE_ENUM) };
 #undef ASSAY_TRACE_ENUM
 #define ASSAY_TRACE_USUAL                                                                          \
-    (ASSAY_TRACE_MPI | ASSAY_TRACE_OPENMP | ASSAY_TRACE_PTHREAD | ASSAY_TRACE_FUNCTIONS)
+    (ASSAY_TRACE_MPI | ASSAY_TRACE_OPENMP | ASSAY_TRACE_PTHREAD | ASSAY_TRACE_FUNCTIONS |          \
+     ASSAY_TRACE_OPENCL)
 #define ASSAY_TRACE_CALLERS   1u /* usual */
 #define ASSAY_TRACE_CALLERS_N 16u
 /* The flag of a run with a trace of the beginning of each process only (first_s). */

@@ -11,6 +11,7 @@
 #include <threads.h>
 #include <time.h>
 
+#include "agent/runtime.h"
 #include "agent/wrapped.h"
 
 /* ---- The C library's ---------------------------------------------------------------------- */
@@ -325,7 +326,9 @@ AS_WRAPPER int sem_post(sem_t *semaphore)
 
 AS_WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
-    struct as_tracer_thread *const t = as_wrapped_thread_of(ROUTINE_OF(pthread_barrier_wait));
+    struct as_tracer_thread *const t = as_runtime_owns(__builtin_return_address(0))
+                                           ? NULL
+                                           : as_wrapped_thread_of(ROUTINE_OF(pthread_barrier_wait));
     const uint64_t field[] = {(uint64_t)(uintptr_t)barrier, AS_TRACE_POSIX};
     if (!t)
         return REAL(pthread_barrier_wait)(barrier);

@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* Beginnings of names of files. */
-static const char *const others[] = {"libassay", "libgomp", "libiomp", "libomp", NULL};
+static const char *const others[] = {"libassay",  "libgomp", "libiomp", "libomp",
+                                     "libOpenCL", "libpocl", NULL};
 static const char *const networks[] = {"libevent", "libfabric", "libmpi",     "libopen-",
                                        "libpmix",  "libpsm",    "libucm",     "libucp",
                                        "libucs",   "libuct",    "libibverbs", NULL};

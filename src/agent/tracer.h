@@ -35,7 +35,8 @@ enum as_tracer_groups {
     AS_TRACER_PTHREAD = 4,
     AS_TRACER_IO = 8, /* also of processes: fork, exec, wait */
     AS_TRACER_MEMORY = 16,
-    AS_TRACER_FUNCTIONS = 32 /* as compilers tell of them (-finstrument-functions) */
+    AS_TRACER_FUNCTIONS = 32, /* as compilers tell of them (-finstrument-functions) */
+    AS_TRACER_OPENCL = 64
 };
 
 /* Its part of the control file. */

@@ -39,6 +39,9 @@ enum as_activity as_activity_of_group(uint32_t group)
         return AS_ACTIVITY_FILES;
     case AS_TRACE_OF_SLEEP:
         return AS_ACTIVITY_SLEEPING;
+    case AS_TRACE_OF_OPENCL:
+    case AS_TRACE_OF_COPY:
+        return AS_ACTIVITY_OPENCL;
     default:
         return AS_ACTIVITY_COMPUTING;
     }
@@ -193,6 +196,8 @@ static int leave_frame(struct as_trace_walk *walk, struct as_walker *walker, int
         frame.received_b = last->received_b;
         walker->said.n = 0;
     }
+    if (walker->queue || frame.awaits)
+        AS_TRY(as_devices_left(walk, walker, &frame, call->site, ns));
     if (walker->frame.n == walker->speaking_n)
         walker->speaking_n = 0;
     walker->frame.n--;
@@ -390,6 +395,8 @@ int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
     case AS_TRACE_IO:
         add_moved(walker, event);
         return 0;
+    case AS_TRACE_DEVICE:
+        return as_devices_event(walk, walker, event);
     case AS_TRACE_SAMPLE:
         return notify_sample(walk, walker, event);
     case AS_TRACE_BARRIER:

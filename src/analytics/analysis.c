@@ -53,6 +53,7 @@ static int add_locations(struct as_trace_walk *walk, uint32_t p)
                                        .thread = t,
                                        .rank = process->rank,
                                        .tid = f->tid,
+                                       .queue = as_devices_label(f),
                                        .span = {f->begin_raw_ns, f->end_raw_ns, AS_WAIT_UNKNOWN}};
         for (uint32_t i = first; i < walk->out->location.n; i++)
             if (f->parent_tid && walk->out->location.at[i].tid == f->parent_tid)
@@ -60,6 +61,9 @@ static int add_locations(struct as_trace_walk *walk, uint32_t p)
         struct as_walker walker = {.location = (uint32_t)walk->out->location.n,
                                    .process = p,
                                    .since_ns = f->begin_raw_ns,
+                                   .queue = as_devices_queue_of(process, f->tid),
+                                   .done_ns = f->begin_raw_ns,
+                                   .done_site = AS_WAIT_UNKNOWN,
                                    .on_ns = f->begin_raw_ns,
                                    .kept_ns = INT64_MIN,
                                    .lock_ns = INT64_MIN,
@@ -212,7 +216,8 @@ static int find_causes(struct as_analysis *out)
         has_ranks |= location->rank >= 0;
     for (size_t i = 0; rc == 0 && i < out->location.n; i++) {
         span[i] = out->location.at[i].span;
-        if (has_ranks && out->location.at[i].rank < 0) /* a launcher is not what ends the run */
+        /* Neither a launcher nor a device is what ends the run. */
+        if ((has_ranks && out->location.at[i].rank < 0) || out->location.at[i].queue)
             span[i].end_ns = INT64_MIN;
     }
     if (rc == 0)

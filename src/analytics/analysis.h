@@ -23,6 +23,7 @@
     X(THREADS, "threads", "threads and locks")                                                     \
     X(FILES, "files", "input/output")                                                              \
     X(SLEEPING, "sleeping", "asleep")                                                              \
+    X(OPENCL, "opencl", "OpenCL")                                                                  \
     X(IDLE, "idle", "idle")                                                                        \
     X(OFF, "off", "not recorded")
 #define AS_ACTIVITY_ENUM(name, word, title) AS_ACTIVITY_##name,
@@ -41,6 +42,7 @@ struct as_location {
     int64_t activity_ns[AS_ACTIVITIES_N];
     int64_t interest_ns[AS_ACTIVITIES_N]; /* of that, in the region of interest */
     uint64_t events_n;
+    const char *queue; /* of a device, "queue 1": no part of efficiencies; NULL: a thread */
 };
 
 /* A call of a routine: from one place of the code where callers were recorded, else from all. */

@@ -59,7 +59,7 @@ static double outside_ns(const struct pop_times *times, size_t first, size_t nex
     size_t callers_n = 0;
     for (size_t i = first; i < next; i++) {
         const int64_t *ns = times_of(times, i);
-        if (ns[AS_ACTIVITY_MPI] > 0) {
+        if (ns[AS_ACTIVITY_MPI] > 0) { /* a queue has none */
             callers_n++;
             useful += useful_ns(ns);
             in_mpi += (double)ns[AS_ACTIVITY_MPI];
@@ -73,9 +73,13 @@ static double outside_ns(const struct pop_times *times, size_t first, size_t nex
 static void add_pop_process(struct pop_sums *sums, const struct pop_times *times, size_t first,
                             size_t next)
 {
+    while (first < next && times->location[first].queue)
+        first++;
+    if (first == next)
+        return;
     const int64_t *main = times_of(times, first);
     for (size_t i = first + 1; i < next; i++)
-        if (lifetime_ns(times_of(times, i)) > lifetime_ns(main))
+        if (!times->location[i].queue && lifetime_ns(times_of(times, i)) > lifetime_ns(main))
             main = times_of(times, i);
     if (times->phase_ns && lifetime_ns(main) <= 0) /* it was not there */
         return;
@@ -83,7 +87,7 @@ static void add_pop_process(struct pop_sums *sums, const struct pop_times *times
     for (size_t i = first; i < next; i++) {
         const struct as_location *location = &times->location[i];
         const int64_t *ns = times_of(times, i);
-        if (times->phase_ns && lifetime_ns(ns) <= 0)
+        if (location->queue || (times->phase_ns && lifetime_ns(ns) <= 0))
             continue;
         sums->useful += useful_ns(ns);
         sums->useful_most = fmax(sums->useful_most, useful_ns(ns));

@@ -83,6 +83,17 @@ static int map_thread_id(void *context, struct assay_rows *row, struct assay_err
     return 0;
 }
 
+/* Returns the name of the queue's stream up to the label. */
+static const char *device_of(const struct as_trace_facts *f, const struct as_location *l,
+                             char text[AS_TRACE_NAME_B])
+{
+    const struct as_trace_process *process = &f->traced->trace.process.at[l->process];
+    const char *name = as_trace_stream_facts(process->thread.at[l->thread])->name;
+    const char *colon = strrchr(name, ':');
+    snprintf(text, AS_TRACE_NAME_B, "%.*s", colon ? (int)(colon - name) : 0, name);
+    return text;
+}
+
 static int add_locations(struct as_trace_facts *f, struct assay_error *err)
 {
     const struct as_analysis *a = &f->traced->analysis;
@@ -92,6 +103,7 @@ static int add_locations(struct as_trace_facts *f, struct assay_error *err)
                            f->traced_id, map_thread_id, f, err));
     for (size_t i = 0; i < a->location.n; i++) {
         const struct as_location *l = &a->location.at[i];
+        char device[AS_TRACE_NAME_B];
         const struct assay_row_trace_location row = {
             .trace_id = f->trace_id,
             .number = (int64_t)i,
@@ -99,6 +111,8 @@ static int add_locations(struct as_trace_facts *f, struct assay_error *err)
             .pid = f->traced->trace.process.at[l->process].pid,
             .tid = l->tid,
             .thread = l->thread,
+            .queue = l->queue,
+            .device = l->queue ? device_of(f, l, device) : NULL,
             .thread_id = f->thread_id[i],
             .begin_ns = l->span.begin_ns - a->begin_ns,
             .end_ns = l->span.end_ns - a->begin_ns,

@@ -50,7 +50,8 @@ int as_trace_metrics(const struct as_trace_facts *facts, struct assay_error *err
     bool has_threads = false;
     as_vec_foreach (&a->location, location)
         has_threads |= location->activity_ns[AS_ACTIVITY_SLEEPING] > 0 ||
-                       (location->thread > 0 && (location->rank >= 0 || isnan(e->mpi_parallel)));
+                       (location->thread > 0 && !location->queue &&
+                        (location->rank >= 0 || isnan(e->mpi_parallel)));
     assert(sizeof value / sizeof *value == as_analytics_metric_n);
     for (size_t i = 0; i < as_analytics_metric_n; i++) {
         /* Of ranks that have one thread each, and do not sleep, they say nothing new. */

@@ -47,7 +47,9 @@ enum as_eager_path { AS_EAGER_NEVER, AS_EAGER_NEAR, AS_EAGER_FAR, AS_EAGER_PATHS
     X(JOIN, "wait_at_join", "wait for the end of a thread")                                        \
     X(CONDITION, "wait_for_condition", "wait for a condition or semaphore")                        \
     X(THREAD_BARRIER, "wait_at_thread_barrier", "wait at barrier of threads")                      \
-    X(IDLE, "idle_worker", "idle until the next parallel region")
+    X(IDLE, "idle_worker", "idle until the next parallel region")                                  \
+    X(DEVICE, "wait_for_device", "host waits for a queue of a device")                             \
+    X(HOST, "idle_device", "queue of a device waits for the host")
 #define AS_WAIT_ENUM(name, word, title) AS_WAIT_##name,
 enum as_wait_kind { AS_WAITS(AS_WAIT_ENUM) AS_WAIT_KINDS_N };
 #undef AS_WAIT_ENUM

@@ -29,6 +29,7 @@ struct as_open_call {
     uint64_t calls_n;              /* it stands for so many */
     int64_t inside_ns, longest_ns; /* of them; 0: it is one */
     bool moves_data;               /* when it is left: it starts or completes a transfer */
+    int64_t awaits;                /* number of the name of the queue that it waits for; 0: none */
 };
 
 /* What a call said of itself; it counts when the call is left, for then its end is known. */
@@ -70,6 +71,9 @@ struct as_walker {
     int64_t spare_ns;             /* of is_spare: since */
     bool has_worked, is_spare;    /* had a part of a parallel region; is between two, as a worker */
     bool is_over;                 /* it has no more events */
+    int64_t queue;                /* it is a queue of a device: number of its name; 0: a thread */
+    int64_t done_ns;              /* of a queue: its latest command ended, or the queue began */
+    uint32_t done_site;           /* of that command; AS_WAIT_UNKNOWN: none */
     bool is_off, was_off;         /* nothing is recorded; was not, once */
     int64_t on_ns, on_computing_ns; /* since when it is, and what it had computed before */
     int64_t on_interest_ns;         /* of that, in the region of interest */
@@ -163,6 +167,8 @@ static inline enum as_activity as_doing_now(const struct as_walker *walker)
 {
     if (walker->is_off)
         return AS_ACTIVITY_OFF;
+    if (walker->queue && !walker->depth[AS_ACTIVITY_OPENCL])
+        return walker->depth[AS_ACTIVITY_COMPUTING] ? AS_ACTIVITY_COMPUTING : AS_ACTIVITY_IDLE;
     for (unsigned a = AS_ACTIVITY_MPI; a < AS_ACTIVITY_IDLE; a++)
         if (walker->depth[a])
             return (enum as_activity)a;
@@ -203,6 +209,16 @@ int as_match_begin(struct as_trace_walk *walk, uint64_t comm, uint32_t size, uin
                    enum as_collective_kind kind, int64_t root, uint64_t *number);
 int as_match_leave(struct as_trace_walk *walk, uint64_t comm, uint64_t number, uint32_t rank,
                    const struct as_collective_member *member);
+
+/* Queues of devices (devices.c): what a call or command says of them; a call or command is left. */
+int as_devices_event(struct as_trace_walk *walk, struct as_walker *walker,
+                     const struct as_trace_event *event);
+int as_devices_left(struct as_trace_walk *walk, struct as_walker *walker,
+                    const struct as_open_call *frame, uint32_t site, int64_t ns);
+/* Returns "queue 1" of the name of a queue's stream; NULL: it is a thread's. */
+const char *as_devices_label(const struct as_trace_stream_facts *facts);
+/* Returns the number of the name of the queue that a stream is of; 0: it is a thread's. */
+int64_t as_devices_queue_of(const struct as_trace_process *process, uint32_t tid);
 
 int as_threads_event(struct as_trace_walk *walk, struct as_walker *walker,
                      const struct as_trace_event *event);

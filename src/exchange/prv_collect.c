@@ -25,8 +25,24 @@ static int store_prv_call(struct as_prv_writer *w, uint32_t location,
         return as_error_nomem(w->err, "routines of a trace");
     if (!call.type)
         return 0;
-    return as_prv_store_event(w, location, event->raw_ns, call.type,
-                              event->kind == AS_TRACE_ENTER ? call.value : 0);
+    const bool begins = event->kind == AS_TRACE_ENTER;
+    AS_TRY(as_prv_store_event(w, location, event->raw_ns, call.type, begins ? call.value : 0));
+    return call.kernel ? as_prv_store_event(w, location, event->raw_ns, AS_PRV_OPENCL_KERNEL,
+                                            begins ? call.kernel : 0)
+                       : 0;
+}
+
+/* Bytes between host and device, of a call or on a queue. */
+static int store_prv_device(struct as_prv_writer *w, uint32_t location,
+                            const struct as_trace_event *event)
+{
+    const unsigned kind = (unsigned)event->field[0] & AS_TRACE_DEVICE_KIND;
+    const bool is_moved = event->field[0] & (AS_TRACE_TO_DEVICE | AS_TRACE_TO_HOST);
+    if (!is_moved || !event->list_n ||
+        (kind != AS_TRACE_DEVICE_ENQUEUED && kind != AS_TRACE_DEVICE_WORK))
+        return 0;
+    return as_prv_store_event(w, location, event->raw_ns, AS_PRV_OPENCL_SIZE,
+                              (int64_t)event->list[0]);
 }
 
 enum { REQUEST_OPEN = 1, REQUEST_DONE };
@@ -205,6 +221,8 @@ static int collect_event(void *context, uint32_t location, const struct as_trace
         return store_prv_traffic(w, location, event);
     case AS_TRACE_RMA:
         return store_prv_access(w, location, event);
+    case AS_TRACE_DEVICE:
+        return store_prv_device(w, location, event);
     case AS_TRACE_OFF:
     case AS_TRACE_ON:
         return as_prv_store_event(w, location, event->raw_ns, AS_PRV_TRACING,

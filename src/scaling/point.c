@@ -14,7 +14,7 @@ static void count_members(const struct as_analysis *a, const struct as_trace *tr
     as_vec_foreach (&trace->process, process)
         out->rank_n += process->rank >= 0;
     as_vec_foreach (&a->location, location)
-        out->thread_n += out->rank_n == 0 || location->rank >= 0;
+        out->thread_n += !location->queue && (out->rank_n == 0 || location->rank >= 0);
 }
 
 /* The time of a lone rank outside MPI, by its thread that was there longest. */
@@ -23,7 +23,7 @@ static double lone_outside_ns(const struct as_analysis *a)
     int64_t longest_ns = 0, outside_ns = 0;
     as_vec_foreach (&a->location, location) {
         const int64_t ns = location->span.end_ns - location->span.begin_ns;
-        if (location->rank >= 0 && ns > longest_ns) {
+        if (location->rank >= 0 && !location->queue && ns > longest_ns) {
             longest_ns = ns;
             outside_ns = ns - location->activity_ns[AS_ACTIVITY_MPI] -
                          location->activity_ns[AS_ACTIVITY_OFF];

@@ -99,6 +99,12 @@ int as_trace_stream_next(struct as_trace_stream *stream, struct as_trace_event *
  * block. Errors: as above. */
 int as_trace_stream_seek(struct as_trace_stream *stream, int64_t raw_ns, struct assay_error *err);
 
+/* Returns whether a stream is of a queue of a device, and of no thread (devices.h). */
+static inline bool as_trace_is_queue(uint32_t tid)
+{
+    return tid & AS_TRACE_QUEUE_TID;
+}
+
 /* Since when all of it is there: its beginning, or that of the first block of a ring that is left.
  */
 int64_t as_trace_stream_kept_ns(const struct as_trace_stream *stream);
@@ -244,6 +250,8 @@ void as_trace_relate(struct as_trace *trace);
 /* All streams of a directory, with definitions read, in times of one clock. Errors: NOT_FOUND,
  * NOMEM, IO. */
 int as_trace_open(const char *directory, struct as_trace *out, struct assay_error *err);
+/* The same with launchers, and in times of each machine's own clock. */
+int as_trace_open_unrelated(const char *directory, struct as_trace *out, struct assay_error *err);
 void as_trace_close(struct as_trace *trace);
 
 /* Parts of the name of a stream's file, "stream.PID.TIME.TID"; false: it is none. */

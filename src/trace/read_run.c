@@ -427,7 +427,8 @@ static void leave_out_launchers(struct as_trace *trace)
     trace->process.n = kept;
 }
 
-static int read_directory(struct as_trace *trace, DIR *dir, struct assay_error *err)
+static int read_directory(struct as_trace *trace, DIR *dir, bool is_related,
+                          struct assay_error *err)
 {
     for (struct dirent *entry; (entry = readdir(dir));)
         AS_TRY(add_stream(trace, dirfd(dir), entry->d_name, err));
@@ -440,12 +441,15 @@ static int read_directory(struct as_trace *trace, DIR *dir, struct assay_error *
     share_all_clocks(trace);
     if (trace->process.n > 1)
         qsort(trace->process.at, trace->process.n, sizeof *trace->process.at, by_rank);
+    if (!is_related)
+        return 0;
     as_trace_relate(trace); /* any process of a machine knows of its clock */
     leave_out_launchers(trace);
     return 0;
 }
 
-int as_trace_open(const char *directory, struct as_trace *out, struct assay_error *err)
+static int open_directory(const char *directory, bool is_related, struct as_trace *out,
+                          struct assay_error *err)
 {
     *out = (struct as_trace){0};
     DIR *dir = opendir(directory);
@@ -453,11 +457,21 @@ int as_trace_open(const char *directory, struct as_trace *out, struct assay_erro
         return as_error_set(err, errno == ENOENT ? ASSAY_ERR_NOT_FOUND : ASSAY_ERR_IO,
                             "%s: the streams of a trace cannot be read: %s", directory,
                             strerror(errno));
-    const int rc = read_directory(out, dir, err);
+    const int rc = read_directory(out, dir, is_related, err);
     closedir(dir);
     if (rc < 0)
         as_trace_close(out);
     return rc;
+}
+
+int as_trace_open(const char *directory, struct as_trace *out, struct assay_error *err)
+{
+    return open_directory(directory, true, out, err);
+}
+
+int as_trace_open_unrelated(const char *directory, struct as_trace *out, struct assay_error *err)
+{
+    return open_directory(directory, false, out, err);
 }
 
 void as_trace_close(struct as_trace *trace)

@@ -155,7 +155,9 @@ _Static_assert(sizeof(struct as_trace_head) == 192 && sizeof(struct as_trace_blo
                                      number, which stands where an address would; line; function,  \
                                      source file and file of code, a line each */                  \
     X(GRID, "grid", "ul")         /* in definitions: comm; sizes of a Cartesian topology, whether  \
-                                     each dimension is periodic, the process's own coordinates */
+                                     each dimension is periodic, the process's own coordinates */  \
+    X(DEVICE, "device", "uuul")   /* as_trace_device with bits; queue or thread, command, the rest \
+                                   */
 
 /* Facts. */
 #define AS_TRACE_OPENMP_FACT "openmp" /* whose runtime: */
@@ -185,7 +187,11 @@ _Static_assert(AS_TRACE_KINDS_N <= 64, "6 bits are the kind");
     X(PROCESS, "process")                                                                          \
     X(USER, "user")                                                                                \
     X(COUNTED, "counter")                                                                          \
-    X(SLEEP, "sleep")
+    X(SLEEP, "sleep")                                                                              \
+    X(OPENCL, "opencl") /* calls */                                                                \
+    X(KERNEL, "kernel") /* on a queue */                                                           \
+    X(COPY, "copy")     /* on a queue, and other commands */                                       \
+    X(QUEUE, "queue")   /* names of queues, which are numbers in DEVICE records */
 #define AS_TRACE_ENUM(group, name) AS_TRACE_OF_##group,
 enum as_trace_group { AS_TRACE_GROUPS(AS_TRACE_ENUM) AS_TRACE_GROUPS_N };
 #undef AS_TRACE_ENUM
@@ -232,6 +238,34 @@ enum as_trace_rma_sync {
 enum as_trace_work { AS_TRACE_LOOP, AS_TRACE_SECTIONS, AS_TRACE_SINGLE, AS_TRACE_TASKLOOP };
 enum as_trace_io { AS_TRACE_IS_READ, AS_TRACE_IS_WRITTEN };
 enum as_trace_off { AS_TRACE_BY_USER, AS_TRACE_BY_LIMIT, AS_TRACE_BY_REQUEST };
+
+/*
+ * The first field of a DEVICE record is one of these with as_trace_device_bits. `queue` and `name`
+ * are numbers of names; `command` counts the commands of the process from 1. Stamps of a device are
+ * its own nanoseconds.
+ *   ENQUEUED  queue, command (0: none); bytes: of the host's call that is open
+ *   RAN       queue, command; stamps when it was queued, submitted, begun and done; name
+ *   CLOCK     queue, 0; stamp, CLOCK_MONOTONIC_RAW then, and how far that is off at most
+ *   WORK      thread that enqueued it (0: unknown), command; bytes, ns from that until it began: of
+ *             the call that is open, in the stream of a queue
+ */
+enum as_trace_device {
+    AS_TRACE_DEVICE_ENQUEUED,
+    AS_TRACE_DEVICE_RAN,
+    AS_TRACE_DEVICE_CLOCK,
+    AS_TRACE_DEVICE_WORK
+};
+#define AS_TRACE_DEVICE_KIND 3u
+enum as_trace_device_bits {
+    AS_TRACE_TO_DEVICE = 4, /* bytes go from the host to the device */
+    AS_TRACE_TO_HOST = 8,
+    AS_TRACE_BLOCKING = 16 /* the host's call waits for the queue */
+};
+/* Streams of queues have numbers of threads that the system gives to none. */
+#define AS_TRACE_QUEUE_TID (1u << 30)
+#define AS_TRACE_QUEUE_LANES                                                                       \
+    256u /* streams of a queue, at most: the k-th has k of these before                            \
+          */
 
 enum as_trace_missed {
     AS_TRACE_MISSED_SENDS,
