@@ -106,9 +106,12 @@ as_entry_of_const(const struct assay_catalogue_module *module)
 
 /* load.c: reads what the request asks for and sets `trouble` where reading fails. Errors: NOMEM. */
 int as_entry_load(struct as_catalogue_entry *entry, struct assay_error *err);
+/* Fills the entry with an object and a program that the caller owns. Errors: NOMEM. */
 int as_entry_adopt(struct as_catalogue_entry *entry, struct assay_object *object,
                    struct assay_program *program, struct assay_error *err);
+/* Closes and frees all data of the entry, except for adopted objects and programs. */
 void as_entry_unload(struct as_catalogue_entry *entry);
+/* Returns the estimated memory of a loaded entry in bytes. */
 uint64_t as_entry_size_b(const struct as_catalogue_entry *entry);
 
 /* name.c: fills `name` for a module without a file. Errors: NOMEM. */

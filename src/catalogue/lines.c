@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Source files, lines, units, inlined calls and addresses of a module as rows of the experiment.
- */
+/* Adds source files, lines, units, inlined calls and addresses of a module as rows. */
 #include "base/str.h"
 #include "catalogue/rows.h"
 

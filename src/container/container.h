@@ -54,13 +54,16 @@ struct as_container_writer;
  * as_container_free. Errors: IO, NOMEM. */
 int as_container_create(const char *path, const char magic[8], uint32_t version,
                         struct as_container_writer **out, struct assay_error *err);
-/* Writes a block of `n` bytes, packed unless it is PLAIN. The writer sets offset, number and
- * stored_b of `block`. After a failure all later writes fail. Returns 0 or ASSAY_ERR_IO;
- * as_container_failure sets its message. */
+/* Writes a block of `n` bytes, packed unless it is PLAIN. The writer determines offset, number and
+ * stored_b; those of `block` are ignored. After a failure all later writes fail. Returns 0 or
+ * ASSAY_ERR_IO; as_container_failure sets its message. */
 int as_container_write(struct as_container_writer *writer, const struct as_container_block *block,
                        const uint8_t *payload, size_t n);
+/* Returns true if an earlier write has failed. */
 bool as_container_has_failed(const struct as_container_writer *writer);
+/* Sets the message of the first failure, and returns ASSAY_ERR_IO. */
 int as_container_failure(const struct as_container_writer *writer, struct assay_error *err);
+/* Returns the bytes written so far. */
 uint64_t as_container_bytes(const struct as_container_writer *writer);
 /* Writes the index, closes the file and frees the writer, also after a failure. Errors: IO. */
 int as_container_finish(struct as_container_writer **writer, struct assay_error *err);

@@ -45,6 +45,7 @@ struct as_key_parts {
     struct as_key_operand operand[ASSAY_OPERANDS_MAX];
 };
 
+/* Splits a key into its parts; `out` points into `key`. */
 void as_key_split(const char *key, struct as_key_parts *out);
 /* Returns the mnemonic without the parts in which its relatives differ, such as the v of AVX or
  * a condition. It is the key of the index `by_family`. */

@@ -31,6 +31,7 @@ struct assay_pass_turn {
 void as_wave_init(struct as_wave *wave);
 void as_wave_fini(struct as_wave *wave);
 
+/* Waits for the turn of a pass, and takes it. */
 void as_turn_acquire(struct assay_pass_turn *turn);
 /* Ends the turn; `to` is ASIDE or ENDED. */
 void as_turn_leave(struct assay_pass_turn *turn, enum as_turn_at to);

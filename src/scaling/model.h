@@ -31,7 +31,7 @@ const char *as_scaling_word(enum as_scaling_factor factor);
 const char *as_scaling_title(enum as_scaling_factor factor);
 unsigned as_scaling_depth(enum as_scaling_factor factor);
 
-/* NAN: unknown. With one run the interval is unknown too. */
+/* A value with its 95 % interval. NAN means unknown: with one run the interval is unknown. */
 struct as_scaling_cell {
     double value, low, high;
 };

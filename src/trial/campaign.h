@@ -11,7 +11,8 @@
 
 #include "trial/candidate.h"
 
-/* Kind of the runs of a campaign, and label of the runs of the unchanged program. */
+/* Kind of the runs of a campaign, except the first run; label of the runs of the unchanged
+ * program. */
 #define AS_TRIAL_KIND "try"
 #define AS_TRIAL_BASE "base"
 /* Max number of trials that are added after the race: combinations, and one for hot files only. */
@@ -48,9 +49,12 @@ struct as_trial {
     size_t round_of_build, build_all;
 };
 
+/* Returns the seconds left of the budget; negative if it is exceeded. */
 double as_trial_left(const struct as_trial *t);
+/* Passes a formatted note to the user through the callback of the request. */
 void as_trial_note(const struct as_trial *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* Returns true if the user has stopped the campaign; `trial` is a struct as_trial. */
 bool as_trial_stopped(void *trial);
 
 struct as_trial_run {

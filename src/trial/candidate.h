@@ -16,7 +16,7 @@
 
 #define AS_PARTS_MOST 8
 
-/* A way to run the program. */
+/* A change of settings or build, and its result. */
 struct as_candidate {
     const char *name, *title, *group;
     unsigned what;

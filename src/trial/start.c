@@ -101,7 +101,7 @@ static void output_path(const struct as_trial *t, int64_t run_id, char *path, si
              (long long)run_id);
 }
 
-/* Reads the output of a run; empty without a file. NOMEM. */
+/* Reads the output of a run; without a file, `out` stays empty. Errors: NOMEM. */
 static int read_output(const struct as_trial *t, int64_t run_id, struct as_str *out)
 {
     char path[64], block[1 << 14];

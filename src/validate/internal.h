@@ -17,6 +17,8 @@ struct assay_validation {
     AS_VEC(struct assay_left_out) left_out;
 };
 
+/* Returns the kinds of a piece of code: bits by ASSAY_JUDGED_*. They follow from its instructions
+ * and the bound of its prediction. */
 uint32_t as_judged_kinds(const struct assay_code *code, enum assay_bound bound);
 /* Adds a piece. Copies its id, and stores `bytes` (may be NULL) in hexadecimal. Errors: NOMEM. */
 int as_judged_push(struct assay_validation *validation, const struct assay_judged *judged,

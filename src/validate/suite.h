@@ -57,8 +57,10 @@ int as_suite_refuse(const struct as_suite *suite, struct assay_error *err);
 enum { AS_SUITE_LENGTHS = 5, AS_SUITE_PLACES = 3 };
 
 struct as_suite_arrays; /* arrays that fit into the L1 cache */
+/* Allocates the arrays at placement 0; free them with as_suite_arrays_free. Errors: NOMEM. */
 int as_suite_arrays_new(struct as_suite_arrays **out, struct assay_error *err);
 void as_suite_arrays_free(struct as_suite_arrays **arrays);
+/* Moves the arrays to placement number `place`, below AS_SUITE_PLACES. */
 void as_suite_place(struct as_suite_arrays *arrays, unsigned place);
 /* Fills the arrays with nonzero values of an element size in bytes. */
 void as_suite_fill(struct as_suite_arrays *arrays, unsigned element_b);
