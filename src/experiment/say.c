@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Passes that say the same sort of things of each object of a kind: one set of metrics, one name.
- */
+/* Runs passes that write the same results for each object of a kind: one metric set, one name. */
 #include <stdio.h>
 
 #include "base/error.h"
@@ -9,7 +7,7 @@
 #include <assay/experiment.h>
 
 struct pass_rows {
-    struct assay_pass_object saying; /* of the object at hand */
+    struct assay_pass_object saying; /* of the current object */
     const struct assay_pass_objects *each;
     int64_t run_id;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From places of probes to plans for the agent: entries, exits and back edges of loops are seen by
- * clones that take the time of every instance, times of functions and values by points in their
- * clones (points.c), all else by counting the blocks of its function.
+ * Turns probe sites into plans for the agent. Entries, exits and back edges of loops need clones
+ * that time every instance. Times of functions and values need points in clones (points.c). All
+ * other events need counters in the blocks of the function.
  */
 #include "mil/plan.h"
 
@@ -29,7 +29,7 @@ static enum assay_probe_event event_of(const struct assay_probes *probes,
     return probes->probe.at[site->probe].event;
 }
 
-/* ---- What is wanted -------------------------------------------------------------------------- */
+/* ---- Requested code -------------------------------------------------------------------------- */
 
 static int make_lists(const struct assay_program *p, struct as_probe_plan *plan,
                       struct assay_error *err)
@@ -114,7 +114,7 @@ static int plan_times(const struct assay_program *p, struct as_probe_plan *plan,
     return rc;
 }
 
-/* Loops of a body that cannot be counted whole are counted alone. */
+/* Plans counters. If a body cannot be cloned as a whole, its loops are cloned one by one. */
 static int plan_counts(const struct assay_program *p, struct as_probe_plan *plan,
                        struct assay_error *err)
 {
@@ -136,15 +136,15 @@ static int plan_counts(const struct assay_program *p, struct as_probe_plan *plan
     return rc;
 }
 
-/* ---- What cannot be -------------------------------------------------------------------------- */
+/* ---- Refusals -------------------------------------------------------------------------------- */
 
 static bool is_function(enum assay_probe_event event)
 {
     return event >= ASSAY_PROBE_FUNCTION && event <= ASSAY_PROBE_FUNCTION_EXIT;
 }
 
-/* Whether the place is in a clone: that of its function, or, where that will do, of a loop around
- * it. */
+/* Returns NULL if the site is in a clone, else the reason. Unless `whole` is set, the clone of a
+ * surrounding loop suffices. */
 static const char *why_not_cloned(const struct assay_program *p, const uint8_t *refusal,
                                   const struct as_patch_verdict *held,
                                   const struct assay_probe_site *site, bool whole)
@@ -157,7 +157,7 @@ static const char *why_not_cloned(const struct assay_program *p, const uint8_t *
     return as_patch_refusal_text(refusal[site->body]);
 }
 
-/* What of a function shows neither in counts of its blocks nor at points in them. */
+/* Returns why neither block counters nor points can observe the event, or NULL if they can. */
 static const char *why_not_seen(const struct assay_program *p, enum assay_probe_event event,
                                 bool timed, const struct assay_probe_site *site)
 {
@@ -172,7 +172,7 @@ static const char *why_not_seen(const struct assay_program *p, enum assay_probe_
                : NULL;
 }
 
-/* What cannot be told by counts of blocks alone. */
+/* Returns why block counters alone cannot count the event, or NULL if they can. */
 static const char *uncountable_reason(const struct assay_program *p, enum assay_probe_event event,
                                       const struct assay_probe_site *site)
 {
@@ -218,8 +218,8 @@ static void refuse_sites(const struct assay_probes *probes, const struct assay_p
     }
 }
 
-/* The agent that comes into a program without GNU's C library neither loads libraries nor has room
- * of its own for each thread. */
+/* Refuses points in static programs and those with another C library than GNU's. The agent for
+ * such programs can neither load libraries nor use thread-local storage. */
 static void refuse_points_of_bare(const struct assay_probes *probes, const struct assay_program *p,
                                   struct assay_probe_sites *sites)
 {
@@ -233,7 +233,7 @@ static void refuse_points_of_bare(const struct assay_probes *probes, const struc
                 "another C library); use count";
 }
 
-/* ---- The room's ------------------------------------------------------------------------------ */
+/* ---- Functions of the room ------------------------------------------------------------------- */
 
 int as_probe_plan_make(const struct assay_probes *probes, const struct assay_program *program,
                        struct assay_probe_sites *sites, struct as_probe_plan *out,

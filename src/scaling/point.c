@@ -17,7 +17,7 @@ static void count_members(const struct as_analysis *a, const struct as_trace *tr
         out->thread_n += !location->queue && (out->rank_n == 0 || location->rank >= 0);
 }
 
-/* The time of a lone rank outside MPI, by its thread that was there longest. */
+/* Returns the time outside MPI of a single rank, by the thread with the longest span. */
 static double lone_outside_ns(const struct as_analysis *a)
 {
     int64_t longest_ns = 0, outside_ns = 0;
@@ -53,7 +53,8 @@ static void set_shares(const struct as_analysis *a, struct as_scaling_point *out
         out->threads = e->parallel / (out->balance * out->communication);
 }
 
-/* A trace that cannot be simulated keeps its other factors. */
+/* Simulates the trace for startup, transfer and serialisation. If that fails, the point keeps
+ * its other factors. */
 static int divide_point(const struct as_trace *trace, struct as_scaling_point *out,
                         struct assay_error *err)
 {
