@@ -233,6 +233,7 @@ static int write_parts(struct as_document *document,
     AS_TRY(as_data_code(document, err));
     AS_TRY(as_data_variants(document, err));
     AS_TRY(as_data_parallel(document, err));
+    AS_TRY(as_data_models(document, err));
     AS_TRY(as_data_over_time(document, err));
     AS_TRY(as_data_roofline(document, err));
     return as_data_modes(document, err);

@@ -37,6 +37,8 @@ int as_data_conditions(struct as_document *document, struct assay_error *err);
 int as_data_variants(struct as_document *document, struct assay_error *err);
 /* parallel */
 int as_data_parallel(struct as_document *document, struct assay_error *err);
+/* simulated, scaling */
+int as_data_models(struct as_document *document, struct assay_error *err);
 /* roofline */
 int as_data_roofline(struct as_document *document, struct assay_error *err);
 /* over_time */

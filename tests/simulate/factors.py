@@ -177,6 +177,52 @@ class Cases:
         weak = json.loads(self.run("scale", "--format", "json", "--trace", "--weak", *names))
         found = {(row["factor"], row["size"]): row["value"] for row in weak["factors"]}
         self.near("weak scaling", found, {("computation_scalability", 4): 4 * 60 / 120})
+        self.store(names)
+
+    def rows(self, view):
+        return json.loads(self.run("show", "replication.assay", "--view", view, "--format", "json"))
+
+    def store(self, names):
+        """The stored model is the formula at each size, also between and beyond those measured."""
+        self.run("import", names[0], "-o", "replication.assay")
+        for _ in range(2):  # the second one replaces the first
+            self.run("scale", "--trace", "--strong", "--project", "8,16", "--store",
+                     "replication.assay", *names)
+        models, laws = self.rows("scalings"), self.rows("scaling_laws")
+        self.check("one model is stored", len(models) == 1 and models[0]["kind"] == "strong"
+                   and models[0]["lowest"] == "computation_scalability"
+                   and models[0]["size_n"] == 3, models)
+        law = {row["factor"]: row for row in laws}["computation_scalability"]
+        self.check("its stored law", law["law"] == "Amdahl" and abs(law["f"] - 2 / 3) < 1e-3, law)
+        factors = self.rows("scaling_factors")
+        parts = {part: [row for row in factors if row["part"] == part
+                        and row["factor"] == "computation_scalability"]
+                 for part in ("measured", "projected", "curve")}
+        sizes = {part: [row["size"] for row in rows] for part, rows in parts.items()}
+        self.check("sizes of each part", sizes["measured"] == [1, 2, 4]
+                   and sizes["projected"] == [8, 16] and len(sizes["curve"]) == 33
+                   and sizes["curve"][0] == 1 and abs(sizes["curve"][-1] - 16) < 1e-9, sizes)
+        off = max(abs(row["value"] - 60 / (20 * row["size"] + 40))
+                  for rows in parts.values() for row in rows)
+        self.check("stored factors", off < 1e-3, off)
+        self.check("curves have intervals", all(row["low"] <= row["value"] <= row["high"]
+                                                for row in parts["curve"]), parts["curve"])
+        report = json.loads(self.run("report", "replication.assay", "--format", "json", "-o", "-"))
+        shown = [row for row in report["scaling"]["factors"]]
+        key = ("part", "factor", "size", "value", "low", "high")
+        self.check("the report has what the view has",
+                   sorted(str([row[k] for k in key]) for row in shown)
+                   == sorted(str([row[k] for k in key]) for row in factors), len(shown))
+        self.refused("a model of nothing", ("--store", "replication.assay", "--", "true"),
+                     "use it with --trace")
+        self.refused("no such experiment", ("--trace", "--store", "none.assay", *names),
+                     "none.assay")
+
+    def refused(self, name, words, text):
+        done = subprocess.run([self.assay, "scale", *words], capture_output=True, text=True,
+                              check=False, cwd=self.directory)
+        self.check(name, done.returncode == 2 and text in done.stderr and not done.stdout,
+                   f"{done.returncode}: {done.stderr}")
 
 
 def main():
