@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What models say of a traced run: its simulations on other machines, with time lines beside the
- * recorded one, and its scaling model (doc/reference/report-data.md). Bounded: so many simulations
- * have time lines, of so many threads.
+ * Models of a traced run: its simulations on other machines, and its scaling model
+ * (doc/reference/report-data.md). Bounded: so many simulations have time lines, of so many threads.
  */
 #include "report/data.h"
 

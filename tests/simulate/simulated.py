@@ -255,13 +255,15 @@ def stored(t):
     t.tap.check("times of simulations", found == want, f"{found}, not {want}")
     t.tap.check("the recorded time beside them", all(
         row["recorded_run_id"] == 1 and round(row["recorded_time_s"] * 1e9) == recorded
-        and abs(row["ratio"] - row["time_s"] / row["recorded_time_s"]) < 1e-9 for row in rows), rows)
+        and abs(row["ratio"] - row["time_s"] / row["recorded_time_s"]) < 1e-9
+        for row in rows), rows)
     report = json.loads(t.run("report", "late.assay", "--format", "json", "-o", "-").stdout)
     simulated = report["simulated"]
     t.tap.check("the report has what the view has",
                 [(row["run_id"], row["time_s"]) for row in simulated["simulations"]]
                 == [(row["run_id"], row["time_s"]) for row in rows]
-                and simulated["recorded"]["recorded_time_s"] == rows[0]["recorded_time_s"], simulated)
+                and simulated["recorded"]["recorded_time_s"] == rows[0]["recorded_time_s"],
+                simulated)
     lines = {(row["run_id"], row["number"]) for row in simulated["timeline"]}
     t.tap.check("each run has a time line of both ranks",
                 lines == {(run, rank) for run in (1, 2, 3, 4) for rank in (0, 1)}, lines)
@@ -278,14 +280,14 @@ def stored(t):
 
 
 def settings(t):
-    """What was set is kept with its run, with the units that the names have."""
+    """A stored run keeps its settings, in the units of their names."""
     made = Recording(2)
     made.send(0, 1)
     made.receive(1, 0)
     made.write(t.tap.path("set.prv"))
     t.run("import", "set.prv", "-o", "set.assay")
-    t.run("simulate", "set.assay", "--latency", "2us", "--inside-latency", "300ns", "--eager", "32K",
-          "--ranks-per-node", "2", "--store", "--sweep", "cpu=0.5x,1x", "--sweep",
+    t.run("simulate", "set.assay", "--latency", "2us", "--inside-latency", "300ns", "--eager",
+          "32K", "--ranks-per-node", "2", "--store", "--sweep", "cpu=0.5x,1x", "--sweep",
           "inside-bandwidth=1GB/s,inf")
     rows = t.query("set.assay", "SELECT run_id, name, value FROM v_simulation_settings "
                    "ORDER BY run_id, name")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What models say of a traced run, as doc/reference/report-data.md describes the members
-// `simulated` and `scaling` of the document: simulations on other machines, and factors over sizes.
+// Models of a traced run: simulations on other machines, and factors over sizes. They are members
+// of the document, which doc/reference/report-data.md describes.
 
 import type { Series } from '../chart/Chart';
 import { bytes, integer, seconds, significant } from '../format';
@@ -132,7 +132,7 @@ export interface Sweep {
 /** A decade or more of values above zero. */
 const isWide = (x: readonly number[]): boolean => x.length > 1 && x.at(-1)! / x[0]! >= 10;
 
-/** Simulated times over a setting. Of several simulations at a point the last is taken. */
+/** Simulated times over a setting. The last of several simulations at a point counts. */
 export function sweepOver(simulated: Simulated, name: string): Sweep {
     const settings = settingsOf(simulated);
     const others = sweptNames(simulated).filter(other => other !== name);
@@ -198,7 +198,7 @@ export function popRating(share: number): 'good' | 'fair' | 'poor' {
     return share >= 0.6 ? 'fair' : 'poor';
 }
 
-/** Of a share; the speed-up and the time have no rating. */
+/** Returns false for the speed-up and the time, which have no rating. */
 export const isShare = (factor: string): boolean => factor !== 'speedup' && factor !== 'elapsed';
 
 export interface FactorRow {

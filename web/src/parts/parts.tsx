@@ -18,7 +18,7 @@ const RATINGS: Record<Rating, { mark: string; word: string }> = {
     none: { mark: '', word: '' },
 };
 
-/** The shapes alone, where the word is told by a tooltip or a note. */
+/** The shapes alone, where a tooltip or a note has the word. */
 export const RATING_MARKS = {
     good: RATINGS.good.mark,
     fair: RATINGS.fair.mark,

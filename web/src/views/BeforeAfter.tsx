@@ -141,8 +141,8 @@ function Lines({ recorded, simulated, titles }: LinesProps) {
                 class="trace-timeline"
                 role="application"
                 aria-label={
-                    'The recorded and the simulated run on one axis of time: plus and minus zoom, ' +
-                    'arrow keys move, 0 shows the whole run; the table below has the times'
+                    'The recorded and the simulated run on one axis of time: plus and minus ' +
+                    'zoom, arrow keys move, 0 shows the whole run; the table below has the times'
                 }
                 tabIndex={0}
                 onKeyDown={onKeyDown}
@@ -164,7 +164,7 @@ function Lines({ recorded, simulated, titles }: LinesProps) {
 }
 
 export function BeforeAfter({ data, runId }: { data: Simulated; runId: number }) {
-    const { recorded_run_id: before, recorded_time_s: beforeS } = data.recorded;
+    const { recorded_run_id: before, recorded_time_s: recordedS } = data.recorded;
     const lines = useMemo(
         () =>
             new Map(
@@ -182,7 +182,7 @@ export function BeforeAfter({ data, runId }: { data: Simulated; runId: number })
     const choices = data.simulations.filter(({ run_id }) => lines.has(run_id));
     const chosen = choices.find(({ run_id }) => run_id === shown)!;
     const titles: [string, string] = [
-        `Recorded: run ${before}${beforeS === null ? '' : `, ${seconds(beforeS)}`}`,
+        `Recorded: run ${before}${recordedS === null ? '' : `, ${seconds(recordedS)}`}`,
         `Simulated: run ${shown}, ${seconds(chosen.time_s)}`,
     ];
     return (

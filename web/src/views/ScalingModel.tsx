@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Factors of efficiency over the size of the run, from traces of several sizes, with the laws that
-// were fitted to them and what these say of other sizes.
+// Factors of efficiency over the size of the run, from traces of several sizes. The fitted laws
+// project them to other sizes.
 
 import { useMemo } from 'preact/hooks';
 import { Chart } from '../chart/Chart';
@@ -226,7 +226,10 @@ function Known({ data }: { data: Scaling }) {
             {data.laws.length > 0 && (
                 <Panel
                     title="Laws"
-                    note="Error: of a size that was left out of the fit. As good: another law that fits, and its value at the largest size."
+                    note={
+                        'Error: of a size that was left out of the fit. As good: another law that ' +
+                        'fits, and its value at the largest size.'
+                    }
                 >
                     <Laws data={data} />
                 </Panel>

@@ -157,7 +157,7 @@ test('a plot has points, a fit as far as they go, and a projection that begins t
     assert.equal(places(fit!.values).at(-1), places(projection!.values)[0]);
     assert.ok(x[places(fit!.values).at(-1)!]! <= 8 * 1.0001);
     assert.ok(Math.abs(projection!.low![at(64)]! - 100 * 0.8 * (1 / 2.89)) < 1e-9);
-    // A time is no share.
+    // A time is not scaled to per cent.
     const [time] = factorChart(scaling(), 'elapsed').series;
     assert.equal(time!.values[at(1)], 6);
 });
