@@ -227,8 +227,8 @@ function Known({ data }: { data: Scaling }) {
                 <Panel
                     title="Laws"
                     note={
-                        'Error: of a size that was left out of the fit. As good: another law that ' +
-                        'fits, and its value at the largest size.'
+                        'Error: of a size that was left out of the fit. As good: another law ' +
+                        'that fits, and its value at the largest size.'
                     }
                 >
                     <Laws data={data} />
