@@ -3,6 +3,7 @@
  * `assay show EXP`: the summary of a run, or a view of the experiment with --view. JSON and CSV
  * have all columns; text has the columns that data/report/ chooses.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include <assay/report.h>
@@ -104,6 +105,26 @@ static void append_columns(struct as_str *sql, const struct as_cli *cli,
         as_str_appendf(sql, "%s%s AS \"%s\"", i ? ", " : "", text[i]->sql, text[i]->title);
 }
 
+/* Rows for every run have NULL or 0. A row of phases may have several iterations. */
+static void append_where(struct as_str *sql, const struct as_cli *cli,
+                         const struct as_report_view *view)
+{
+    const char *joint = " WHERE ";
+    const char *iteration = cli->args.value[AS_OPTION_SHOW_ITERATION];
+    if (is_of_run(view) && as_given(&cli->args, AS_OPTION_RUN)) {
+        as_str_appendf(sql, "%sifnull(run_id, 0) IN (0, ?1)", joint);
+        joint = " AND ";
+    }
+    if (as_given(&cli->args, AS_OPTION_SHOW_REGION)) {
+        as_str_appendf(sql, "%sname GLOB ?2", joint);
+        joint = " AND ";
+    }
+    if (iteration && strcmp(iteration, "all") == 0)
+        as_str_appendf(sql, "%siteration IS NULL", joint);
+    else if (iteration)
+        as_str_appendf(sql, "%s?3 BETWEEN iteration AND iteration + calls_n - 1", joint);
+}
+
 static int make_statement(struct as_cli *cli, const struct as_report_view *view,
                           const struct as_report_text *const *text, size_t text_n,
                           struct assay_experiment *experiment, bool of_several, struct as_str *sql,
@@ -117,9 +138,7 @@ static int make_statement(struct as_cli *cli, const struct as_report_view *view,
     as_str_appendz(sql, "SELECT ");
     append_columns(sql, cli, text, text_n, of_several);
     as_str_appendf(sql, " FROM %s", view->from);
-    /* Rows for every run have NULL or 0. */
-    if (is_of_run(view) && as_given(&cli->args, AS_OPTION_RUN))
-        as_str_appendz(sql, " WHERE ifnull(run_id, 0) IN (0, ?1)");
+    append_where(sql, cli, view);
     as_str_appendz(sql, " ORDER BY ");
     if (sort)
         as_str_appendf(sql, "%s IS NULL, %s%s, ", sort, sort, is_amount(sort) ? " DESC" : "");
@@ -194,7 +213,13 @@ static int show_view(struct as_cli *cli, const struct as_report_view *asked,
     if (rc == 0)
         rc = assay_rows_open(experiment, as_str_z(&sql), &rows, err);
     if (rc == 0) {
+        const char *region = cli->args.value[AS_OPTION_SHOW_REGION];
+        const char *iteration = cli->args.value[AS_OPTION_SHOW_ITERATION];
         assay_rows_bind_integer(rows, 1, (int64_t)cli->args.number[AS_OPTION_RUN]);
+        if (region)
+            assay_rows_bind_text(rows, 2, region);
+        if (iteration && strcmp(iteration, "all") != 0)
+            assay_rows_bind_integer(rows, 3, strtoll(iteration, NULL, 10));
         rc = as_rows_show(cli, rows, &style, err);
     }
     assay_rows_close(&rows);
@@ -236,6 +261,26 @@ static int check_summary(struct as_cli *cli, struct assay_error *err)
     return 0;
 }
 
+/* --region and --iteration choose rows of phases. */
+static int check_phases(const struct as_cli *cli, const struct as_report_view *view,
+                        struct assay_error *err)
+{
+    const char *text = cli->args.value[AS_OPTION_SHOW_ITERATION];
+    const bool is_region = as_given(&cli->args, AS_OPTION_SHOW_REGION);
+    char *end = NULL;
+    if ((is_region || text) && (!view || strcmp(view->name, "phases") != 0))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--%s: it chooses rows of the view phases; use it with --view phases",
+                            is_region ? "region" : "iteration");
+    if (!text || strcmp(text, "all") == 0)
+        return 0;
+    const long long number = strtoll(text, &end, 10);
+    return end == text || *end || number < 1
+               ? as_error_set(err, ASSAY_ERR_USAGE,
+                              "--iteration: invalid value '%s'; use a number from 1, or all", text)
+               : 0;
+}
+
 int as_verb_show(struct as_cli *cli, struct assay_error *err)
 {
     const struct as_report_view *view =
@@ -243,6 +288,7 @@ int as_verb_show(struct as_cli *cli, struct assay_error *err)
     struct assay_experiment *experiment = NULL;
     int rc;
 
+    AS_TRY(check_phases(cli, view, err));
     if (!view)
         AS_TRY(check_summary(cli, err));
     AS_TRY(assay_experiment_read(cli->args.positional[0], &experiment, err));

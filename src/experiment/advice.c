@@ -108,7 +108,7 @@ static int forget(struct assay_experiment *experiment, const struct assay_subjec
         const char *table, *where;
     } said[] = {{"finding", of_pass},     {"flag", of_pass},   {"check_result", of_pass},
                 {"what_if", of_pass},     {"detail", of_pass}, {"value", of_metric},
-                {"histogram", of_metric}, {"trace", of_pass}};
+                {"histogram", of_metric}, {"trace", of_pass},  {"scaling", of_pass}};
     char sql[256], object[64] = "";
 
     AS_TRY(as_batch_check(experiment, err));
@@ -119,7 +119,8 @@ static int forget(struct assay_experiment *experiment, const struct assay_subjec
         if (of->object_id && strcmp(said[i].table, "check_result") == 0)
             continue; /* only runs have check results */
         if (of->object_id &&
-            (strcmp(said[i].table, "what_if") == 0 || strcmp(said[i].table, "trace") == 0))
+            (strcmp(said[i].table, "what_if") == 0 || strcmp(said[i].table, "trace") == 0 ||
+             strcmp(said[i].table, "scaling") == 0))
             continue;
         sqlite3_snprintf(sizeof sql, sql, "DELETE FROM %s%s%s", said[i].table, said[i].where,
                          object);
