@@ -262,7 +262,7 @@ static void test_merges(void **state)
 {
     (void)state;
     walks_are("common", true, true);
-    walks_are("each", false, false); /* a search: it begins anew */
+    walks_are("each", false, false);                            /* a search: it begins anew */
     const struct assay_loop_facts it = facts_of("-O1", "scan"); /* compared with a constant */
     assert_int_equal(it.resumed_n, 1);
     assert_int_equal(it.merge_n, 0);
