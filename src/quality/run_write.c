@@ -24,6 +24,8 @@ enum metric { /* metrics of loops first, in the order of `names` */
               RELOADS,
               REWRITES,
               SPINS,
+              RESUMED,
+              MERGES,
               STRIDED,
               UNIT,
               UNKNOWN,
@@ -64,6 +66,8 @@ static const char *const names[METRIC_COUNT] = {"flow_paths",
                                                 "access_reload_n",
                                                 "access_rewrite_n",
                                                 "flow_spin_n",
+                                                "access_resumed_n",
+                                                "flow_merge_n",
                                                 "access_strided_n",
                                                 "access_unit_n",
                                                 "access_unknown_n",
@@ -157,6 +161,8 @@ static int write_loop(const struct value_writer *w, int64_t id,
     AS_TRY(set_count(w, RELOADS, id, facts->reload_n, err));
     AS_TRY(set_count(w, REWRITES, id, facts->rewrite_n, err));
     AS_TRY(set_count(w, SPINS, id, facts->spin_n, err));
+    AS_TRY(set_count(w, RESUMED, id, facts->resumed_n, err));
+    AS_TRY(set_count(w, MERGES, id, facts->merge_n, err));
     AS_TRY(set_count(w, STRIDED, id, stream[ASSAY_STRIDE_CONSTANT], err));
     AS_TRY(set_count(w, UNIT, id, stream[ASSAY_STRIDE_ZERO] + stream[ASSAY_STRIDE_UNIT], err));
     AS_TRY(set_count(w, UNKNOWN, id, stream[ASSAY_STRIDE_UNKNOWN] - facts->steady_n, err));
