@@ -35,6 +35,8 @@ static struct as_dw_value *slot_of(struct as_dw_data_die *die, uint16_t name)
         return &die->count;
     case DW_AT_data_member_location:
         return &die->member_location;
+    case DW_AT_signature:
+        return &die->signature;
     default:
         return NULL;
     }

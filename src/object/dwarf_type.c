@@ -16,6 +16,8 @@ struct as_type_ref as_dw_type_ref(const struct as_dw_unit *unit, const struct as
 {
     const struct as_dw_unit *to = as_dw_unit_of(unit, value);
 
+    if (value->kind == AS_DW_SIGNATURE)
+        return as_dw_signed_type(unit, value->u);
     return to ? (struct as_type_ref){to, value->u} : (struct as_type_ref){0};
 }
 
@@ -33,6 +35,17 @@ static bool is_see_through(unsigned tag)
     }
 }
 
+/* True for a record that its unit only declares; `*definition` then leads to its definition. */
+static bool is_declared(struct as_type_ref ref, unsigned tag, const struct as_dw_data_die *die,
+                        struct as_type_ref *definition)
+{
+    if (!die->is_declaration ||
+        (tag != DW_TAG_structure_type && tag != DW_TAG_class_type && tag != DW_TAG_union_type))
+        return false;
+    *definition = as_dw_definition_of(ref);
+    return definition->unit;
+}
+
 /* The DIE of a type behind its names and qualifiers; NULL: none. */
 static const struct as_dw_abbrev *type_die(struct as_type_ref *ref, struct as_read *c,
                                            struct as_dw_data_die *die)
@@ -40,6 +53,11 @@ static const struct as_dw_abbrev *type_die(struct as_type_ref *ref, struct as_re
     for (int i = 0; i < AS_DW_CHAIN_MOST && ref->unit; i++) {
         const struct as_dw_unit *unit = ref->unit;
         const struct as_dw_abbrev *abbrev = as_dw_data_die_at(unit, ref->at, c, die);
+        struct as_type_ref definition;
+        if (abbrev && is_declared(*ref, abbrev->tag, die, &definition)) {
+            *ref = definition;
+            continue;
+        }
         if (!abbrev || !is_see_through(abbrev->tag))
             return abbrev;
         *ref = as_dw_type_ref(unit, &die->type);
