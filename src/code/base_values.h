@@ -13,6 +13,7 @@
 #include "base/vec.h"
 
 enum {
+    AS_BASE_CALL_WRITES = 0x0fc7, /* registers that a call may change */
     AS_BASE_PARTS = 3,
     AS_BASE_TAGS = 3,
     AS_BASE_REGISTERS = 16,
@@ -143,6 +144,16 @@ void as_base_step_run(struct as_base_step *step);
 /* The address of a memory operand of the instruction. */
 struct as_base_value as_base_step_address(struct as_base_step *step, const struct assay_memory *m);
 
+/* ---- Blocks (bases.c) ------------------------------------------------------------------------ */
+
+/* Goes from the start of a block up to instruction `until` of the program. */
+void as_base_run_block(struct as_bases *b, uint32_t block, uint32_t until,
+                       struct as_base_state *state);
+/* The block of the body that holds an instruction; ASSAY_NONE: none. */
+uint32_t as_base_block_of(const struct as_bases *b, uint32_t insn);
+/* "this->u" reads as "u" in the source; "this" alone names no array. NULL: no name. */
+const char *as_base_plain_text(const char *text);
+
 /* ---- Places (base_places.c) -------------------------------------------------------------------
  */
 
@@ -151,6 +162,12 @@ int as_base_places_list(struct as_bases *b);
 /* Tags the registers that hold pointers or addresses of variables at `pc`. */
 void as_base_places_apply(struct as_bases *b, uint32_t block, uint64_t pc,
                           struct as_base_state *state);
+/* The one number of the source, visible at `use`, that `reg` less *constant is at `pc`; that stands
+ * in memory. ASSAY_NONE: none, or the code changes it. */
+uint32_t as_base_number_of(const struct as_bases *b, uint32_t block, uint64_t pc, unsigned reg,
+                           uint64_t use, int64_t *constant);
+uint32_t as_base_number_at(const struct as_bases *b, uint32_t block, uint64_t pc,
+                           const struct assay_memory *memory, uint64_t use);
 /* Offsets in a frame that is aligned are below it. */
 #define AS_BASE_ALIGNED_MOST (INT64_MIN / 8)
 

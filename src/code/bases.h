@@ -32,6 +32,17 @@ struct as_base_name {
 bool as_bases_name(const struct as_bases *bases, uint32_t insn, unsigned operand,
                    struct as_base_name *out);
 
+/* A stride in words of the source: `factor_b` bytes times the text. */
+struct as_extent_name {
+    char text[AS_BASE_TEXT_B]; /* "lda", "n*m", "n + 2", "g->ld" */
+    int64_t factor_b;
+};
+
+/* The variables that a stride in registers is made of, before an instruction of the body; false:
+ * it is not proved. The stride must not be 0. */
+bool as_bases_extent(const struct as_bases *bases, uint32_t insn,
+                     const struct assay_held_stride *stride, struct as_extent_name *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -85,6 +85,19 @@ static int64_t extent_of(const struct as_dw_data_die *die, bool fortran)
     return n > 0 ? n : 0;
 }
 
+/* Place of the stride in a descriptor: its expression begins with "object address, plus N,
+ * dereference". 0: not known. */
+static int64_t stride_place(const struct as_dw_data_die *die)
+{
+    struct as_read c = as_read_of(die->byte_stride.s, die->byte_stride.u);
+
+    if (die->byte_stride.kind != AS_DW_BLOCK || as_read_u8(&c) != DW_OP_push_object_address ||
+        as_read_u8(&c) != DW_OP_plus_uconst)
+        return 0;
+    const uint64_t at = as_read_uleb(&c);
+    return as_read_u8(&c) == DW_OP_deref && !c.bad && at < UINT16_MAX ? (int64_t)at : 0;
+}
+
 /* Reads the dimensions behind an array's DIE. */
 static void read_extents(const struct as_dw_unit *unit, struct as_read *c, struct as_type *out)
 {
@@ -94,8 +107,10 @@ static void read_extents(const struct as_dw_unit *unit, struct as_read *c, struc
         if (c->bad || !abbrev || abbrev->children)
             return;
         as_dw_data_die_read(unit, c, abbrev, &die);
-        if (abbrev->tag == DW_TAG_subrange_type)
-            out->extent[out->rank++] = extent_of(&die, out->is_fortran);
+        if (abbrev->tag != DW_TAG_subrange_type)
+            continue;
+        out->stride_at[out->rank] = stride_place(&die);
+        out->extent[out->rank++] = extent_of(&die, out->is_fortran);
     }
 }
 
@@ -147,6 +162,7 @@ void as_type_get(struct as_type_ref ref, struct as_type *out)
     case DW_TAG_array_type:
         out->kind = AS_TYPE_ARRAY;
         out->described = die.has_data_location;
+        out->is_allocated = die.has_allocated;
         out->target = as_dw_type_ref(unit, &die.type);
         if (abbrev->children)
             read_extents(unit, &c, out);
@@ -185,8 +201,8 @@ static uint64_t bytes_of(struct as_type_ref ref)
     struct as_type type;
 
     as_type_get(ref, &type);
-    if (type.kind == AS_TYPE_ARRAY && type.described)
-        return 24; /* the head of a descriptor, at least */
+    if (type.kind == AS_TYPE_ARRAY && type.described) /* a descriptor: head and dimensions */
+        return (type.rank ? (uint64_t)type.stride_at[type.rank - 1] : 0) + 24;
     return type.size_b;
 }
 

@@ -13,9 +13,10 @@
 struct as_dw_data_die {
     struct as_dw_value low, high, ranges, origin, specification, sibling, type, location;
     struct as_dw_value frame_base, byte_size, lower, upper, count, member_location, signature;
+    struct as_dw_value byte_stride;
     const char *name, *linkage;
     uint64_t decl_file;
-    bool has_decl_file, is_declaration, has_data_location;
+    bool has_decl_file, is_declaration, has_data_location, has_allocated;
 };
 
 /* Reads the attributes at the cursor, behind the code of the abbreviation. */
