@@ -536,22 +536,22 @@ static void test_no_names_without_debug_information(void **state)
     built_free(&b);
 }
 
-static void test_no_memory_is_an_error(void **state)
+/* Each allocation fails once; then the names are there. */
+static void check_no_memory(struct built *b, const char *function)
 {
-    (void)state;
-    struct built b = built_new("gcc", "-g -O2", "c", c_source);
-    const uint32_t body = b.program->loop[built_hot(&b, "member")].body;
+    const uint32_t body = b->program->loop[built_hot(b, function)].body;
+
     for (int64_t after = 0; after < 1000; after++) {
         struct assay_error err = {0};
         struct as_bases *bases;
         as_alloc_fail_after(after);
-        const int rc = as_bases_new(b.program, body, &bases, &err);
+        const int rc = as_bases_new(b->program, body, &bases, &err);
         as_alloc_fail_after(-1);
         if (rc == 0) {
             assert_non_null(bases);
             assert_true(after > 5);
             as_bases_free(&bases);
-            built_free(&b);
+            built_free(b);
             return;
         }
         assert_int_equal(rc, ASSAY_ERR_NOMEM);
@@ -559,6 +559,26 @@ static void test_no_memory_is_an_error(void **state)
         assert_true(err.text[0] != 0);
     }
     fail_msg("never enough memory");
+}
+
+static void test_no_memory_is_an_error(void **state)
+{
+    (void)state;
+    struct built b = built_new("gcc", "-g -O2", "c", c_source);
+    check_no_memory(&b, "member");
+}
+
+static void test_no_memory_for_definitions(void **state)
+{
+    (void)state;
+    if (!built_has("clang++"))
+        skip();
+    write_owners();
+    struct built b = built_new("clang++", "-g -O2 -gdwarf-5 -fdebug-types-section bases-owners.cpp",
+                               "cpp", owner_source);
+    unlink("bases-owners.cpp");
+    unlink("bases-other.cpp");
+    check_no_memory(&b, "_Z4baseP7Derivedl");
 }
 
 int main(void)
@@ -579,6 +599,7 @@ int main(void)
         cmocka_unit_test(test_extents_are_as_declared),
         cmocka_unit_test(test_no_names_without_debug_information),
         cmocka_unit_test(test_no_memory_is_an_error),
+        cmocka_unit_test(test_no_memory_for_definitions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Iterations a second by the counters of outer loops: samples are made from a nest of loops that
- * runs at a known pace, so the truth is the pace itself.
+ * Iterations a second by the counters of outer loops. Samples are made from a nest of loops that
+ * runs at a known pace.
  */
 #include <math.h>
 #include <setjmp.h>
