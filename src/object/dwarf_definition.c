@@ -73,6 +73,29 @@ static int by_signature(const void *a, const void *b)
     return (x->type.at > y->type.at) - (x->type.at < y->type.at);
 }
 
+/* ---- References ------------------------------------------------------------------------------ */
+
+/* The type of a type unit; `unit` NULL: there is none. */
+static struct as_type_ref signed_type(const struct as_dw_unit *from, uint64_t signature)
+{
+    const struct as_dw_definitions *all = from->module->definitions;
+
+    if (!all)
+        return (struct as_type_ref){0};
+    const size_t at = as_first_not(i, all->type.n, all->type.at[i].signature < signature);
+    return at < all->type.n && all->type.at[at].signature == signature ? all->type.at[at].type
+                                                                       : (struct as_type_ref){0};
+}
+
+struct as_type_ref as_dw_type_ref(const struct as_dw_unit *unit, const struct as_dw_value *value)
+{
+    const struct as_dw_unit *to = as_dw_unit_of(unit, value);
+
+    if (value->kind == AS_DW_SIGNATURE)
+        return signed_type(unit, value->u);
+    return to ? (struct as_type_ref){to, value->u} : (struct as_type_ref){0};
+}
+
 /* ---- Walk ------------------------------------------------------------------------------------ */
 
 static bool is_cpp(const struct as_dw_unit *unit)
@@ -283,13 +306,6 @@ int as_dw_definitions_find(struct as_dwarf *dw)
     return rc;
 }
 
-void as_dw_definitions_release(struct as_dw_definitions *all)
-{
-    as_vec_fini(&all->of);
-    as_vec_fini(&all->type);
-    *all = (struct as_dw_definitions){0};
-}
-
 struct as_type_ref as_dw_definition_of(struct as_type_ref declared)
 {
     const struct as_dw_unit *unit = declared.unit;
@@ -302,15 +318,4 @@ struct as_type_ref as_dw_definition_of(struct as_type_ref declared)
     return at < all->of.n && compare_type_refs(all->of.at[at].declared, declared) == 0
                ? all->of.at[at].type
                : (struct as_type_ref){0};
-}
-
-struct as_type_ref as_dw_signed_type(const struct as_dw_unit *from, uint64_t signature)
-{
-    const struct as_dw_definitions *all = from->module->definitions;
-
-    if (!all)
-        return (struct as_type_ref){0};
-    const size_t at = as_first_not(i, all->type.n, all->type.at[i].signature < signature);
-    return at < all->type.n && all->type.at[at].signature == signature ? all->type.at[at].type
-                                                                       : (struct as_type_ref){0};
 }

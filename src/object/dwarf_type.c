@@ -12,15 +12,6 @@
 #define MEMBERS_MOST                                                                               \
     20000 /* looked at for one byte: in foreign bytes records may nest in circles */
 
-struct as_type_ref as_dw_type_ref(const struct as_dw_unit *unit, const struct as_dw_value *value)
-{
-    const struct as_dw_unit *to = as_dw_unit_of(unit, value);
-
-    if (value->kind == AS_DW_SIGNATURE)
-        return as_dw_signed_type(unit, value->u);
-    return to ? (struct as_type_ref){to, value->u} : (struct as_type_ref){0};
-}
-
 static bool is_see_through(unsigned tag)
 {
     switch (tag) {

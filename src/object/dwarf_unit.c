@@ -257,6 +257,13 @@ void as_dw_module_release(struct as_dw_module *module)
     *module = (struct as_dw_module){0};
 }
 
+void as_dw_definitions_release(struct as_dw_definitions *all)
+{
+    as_vec_fini(&all->of);
+    as_vec_fini(&all->type);
+    *all = (struct as_dw_definitions){0};
+}
+
 const struct as_dw_unit *as_dw_unit_at(const struct as_dw_module *module, uint64_t offset)
 {
     size_t low = as_first_not(i, module->unit.n, module->unit.at[i].end <= offset);

@@ -32,8 +32,6 @@ struct as_type_ref as_dw_type_ref(const struct as_dw_unit *unit, const struct as
 
 /* The definition of a record that a unit declares; `unit` NULL: none is known. */
 struct as_type_ref as_dw_definition_of(struct as_type_ref declared);
-/* The type of a type unit; `unit` NULL: there is none. */
-struct as_type_ref as_dw_signed_type(const struct as_dw_unit *from, uint64_t signature);
 
 /* True for a unit in Fortran, where the first dimension of an array is the contiguous one. */
 bool as_dw_is_fortran(const struct as_dw_unit *unit);
