@@ -400,7 +400,6 @@ static int look_at_loop(struct access_pass *p, struct assay_error *err)
     struct as_operand_loop *loop = &p->loop;
 
     loop->sample_n = 0;
-    loop->outer_n = 0;
     for (size_t i = 0; i < loop->site_n; i++)
         loop->sample_n += loop->site[i].held->sample_n;
     if (loop->sample_n < SAMPLES_LEAST)

@@ -49,8 +49,6 @@ struct as_operand_loop {
     int64_t *object_id;            /* by stream: most of its addresses are there; 0: not known */
     int64_t *offset_b;             /* by stream: of an address there, in it; -1: not known */
     struct as_outer_reuse *reuse;  /* by stream */
-    unsigned outer_n;              /* loops around it that were looked at (as_reuse_see) */
-    struct assay_loop_limit outer_limit[ASSAY_OUTER_MOST];
 };
 
 /* True for an operand that moves by the same step in each iteration, off the stack. */
@@ -183,9 +181,6 @@ struct as_entry {
  * iterations; 0: not known. */
 double as_iterations_of(const struct as_operand_loop *loop, const struct assay_loop_limit *limit);
 
-/* Iterations that are left in a sample; below 0: none of that loop's. */
-double as_iterations_left(const struct assay_loop_limit *limit, const struct as_tally_draw *draw);
-
 struct as_entry as_entry_of(const struct as_operand_loop *loop, const struct as_caches *caches);
 
 /* Sets `reuse` of the loop, all of which is zero; after the objects. Errors: NOMEM. */
@@ -211,13 +206,7 @@ int as_loop_operands_new(const struct as_tally *tally, struct as_loop_operands *
                          struct assay_error *err);
 void as_loop_operands_free(struct as_loop_operands *list);
 
-/* Iterations a second of one thread, at least, by the counters of the loops around; 0: not known.
- * After as_reuse_see. Errors: NOMEM. */
-int as_outer_pace(const struct as_operand_loop *loop, uint32_t rate_hz, double *per_s,
-                  struct assay_error *err);
-
-/* By the addresses of the loop, the moves at its instructions, and the loops around. Errors: NOMEM.
- */
+/* By the addresses of the loop, and the moves at its instructions. Errors: NOMEM. */
 int as_sweep_of(const struct as_operand_loop *loop, const struct as_loop_operands *operands,
                 uint32_t rate_hz, const as_address_list *address, struct as_sweep *out,
                 struct assay_error *err);

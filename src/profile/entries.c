@@ -50,7 +50,8 @@ unsigned as_level_of(const struct as_caches *caches, double size_b)
 
 /* ---- Iterations ------------------------------------------------------------------------------ */
 
-double as_iterations_left(const struct assay_loop_limit *limit, const struct as_tally_draw *draw)
+/* Iterations that are left in a sample; below 0: none of this loop's. */
+static double left_in(const struct assay_loop_limit *limit, const struct as_tally_draw *draw)
 {
     const uint8_t reg = assay_reg_dwarf(limit->reg), bound = assay_reg_dwarf(limit->bound_reg);
     const uint64_t difference =
@@ -69,7 +70,7 @@ double as_iterations_of(const struct as_operand_loop *loop, const struct assay_l
     for (size_t i = 0; i < loop->site_n && limit->step; i++) {
         const struct as_tally_held *held = loop->site[i].held;
         for (uint32_t d = 0; d < held->draws; d++) {
-            const double left = as_iterations_left(limit, &held->draw[d]);
+            const double left = left_in(limit, &held->draw[d]);
             const double one = (double)held->sample_n / held->draws;
             if (!(left >= 0 && left < LEFT_MOST))
                 continue;

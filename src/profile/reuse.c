@@ -97,7 +97,7 @@ static void find_reuse(const struct as_operand_loop *loop, const struct as_entry
 }
 
 /* Inner loops leave the counter of a loop as it is: samples in them have it. */
-static int count_iterations(struct as_operand_loop *loop, struct outer_loops *outer,
+static int count_iterations(const struct as_operand_loop *loop, struct outer_loops *outer,
                             struct assay_error *err)
 {
     for (unsigned k = 0; k < ASSAY_OUTER_MOST; k++) {
@@ -107,8 +107,6 @@ static int count_iterations(struct as_operand_loop *loop, struct outer_loops *ou
             return 0;
         AS_TRY(assay_loop_streams(loop->module->program, number, &streams, err));
         outer->iteration_n[k] = as_iterations_of(loop, &streams.limit);
-        loop->outer_limit[k] = streams.limit;
-        loop->outer_n = k + 1;
         assay_streams_free(&streams);
     }
     return 0;

@@ -242,7 +242,6 @@ int as_sweep_of(const struct as_operand_loop *loop, const struct as_loop_operand
                 struct assay_error *err)
 {
     as_address_list list = {0};
-    double outer = 0;
     int rc = 0;
 
     *out = (struct as_sweep){0};
@@ -254,8 +253,5 @@ int as_sweep_of(const struct as_operand_loop *loop, const struct as_loop_operand
         rc = look_at_walks(loop, 1e9 / (rate_hz ? rate_hz : 1), &list, out, err);
     out->iteration_per_s = fmax(out->iteration_per_s, pace_of_sites(loop, operands));
     as_vec_fini(&list);
-    if (rc == 0)
-        rc = as_outer_pace(loop, rate_hz, &outer, err);
-    out->iteration_per_s = fmax(out->iteration_per_s, outer);
     return rc;
 }
