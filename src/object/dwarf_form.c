@@ -284,7 +284,7 @@ static void read_fixed(const struct as_dw_unit *unit, unsigned form, uint64_t u,
         set_number(out, AS_DW_REF_ALT, u);
         break;
     case DW_FORM_ref_sig8:
-        set_number(out, AS_DW_OTHER, u);
+        set_number(out, AS_DW_SIGNATURE, u);
         break;
     default:
         set_number(out, AS_DW_UINT, u);

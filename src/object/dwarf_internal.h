@@ -17,6 +17,7 @@
 #include "base/read.h"
 #include "base/vec.h"
 #include "object/dwarf_side.h"
+#include "object/variables.h"
 
 /* ---- Sections of one file ---------------------------------------------------------------- */
 
@@ -172,7 +173,8 @@ struct as_dw_unit {
     uint64_t str_offsets_base, addr_base, rnglists_base, loclists_base, ranges_base;
     uint64_t low_pc;
     uint64_t dwo_id;
-    uint64_t line_offset; /* DW_AT_stmt_list, UINT64_MAX = none */
+    uint64_t signature, type_at; /* of a type unit; type_at: from the start of the unit */
+    uint64_t line_offset;        /* DW_AT_stmt_list, UINT64_MAX = none */
     const char *name, *comp_dir, *producer, *dwo_name;
     struct as_dw_unit *split; /* the full unit of a skeleton */
     uint32_t line_table;      /* index of its line table or ASSAY_NONE */
@@ -185,8 +187,9 @@ struct as_dw_unit {
 /* The units of one file (in a .dwp: of one package entry), sorted by offset. */
 struct as_dw_module {
     struct as_dw_file *file;
-    const struct as_dw_module *alt;    /* dwz supplementary file */
-    const struct as_dw_unit *skeleton; /* of a split module: gives bases and addresses */
+    const struct as_dw_module *alt;              /* dwz supplementary file */
+    const struct as_dw_unit *skeleton;           /* of a split module: gives bases and addresses */
+    const struct as_dw_definitions *definitions; /* NULL: not looked for; owned by the as_dwarf */
     AS_VEC(struct as_dw_unit) unit;
     AS_VEC(struct as_dw_abbrevs *) abbrevs; /* owned, one per offset */
     size_t damaged;
@@ -209,10 +212,11 @@ enum as_dw_class {
     AS_DW_SINT,
     AS_DW_ADDRESS,
     AS_DW_STRING,
-    AS_DW_REF,     /* u: offset in the unit's own section */
-    AS_DW_REF_ALT, /* u: offset in the dwz file */
-    AS_DW_OFFSET,  /* sec_offset */
-    AS_DW_LISTX,   /* index of a range list */
+    AS_DW_REF,       /* u: offset in the unit's own section */
+    AS_DW_REF_ALT,   /* u: offset in the dwz file */
+    AS_DW_SIGNATURE, /* u: of a type unit */
+    AS_DW_OFFSET,    /* sec_offset */
+    AS_DW_LISTX,     /* index of a range list */
     AS_DW_LOCLISTX,
     AS_DW_BLOCK, /* s: u bytes */
     AS_DW_OTHER
@@ -322,6 +326,28 @@ struct as_dw_segment {
 int as_dw_inlines_flatten(const struct assay_range *range, size_t range_n,
                           struct as_dw_segment **out, size_t *n);
 
+/* ---- Definitions of types ------------------------------------------------------------------ */
+
+/* A record that a unit declares, and the DIE that defines it. */
+struct as_dw_definition {
+    struct as_type_ref declared, type;
+};
+
+struct as_dw_signature {
+    uint64_t signature;
+    struct as_type_ref type;
+};
+
+struct as_dw_definitions {
+    AS_VEC(struct as_dw_definition) of;  /* by declaration */
+    AS_VEC(struct as_dw_signature) type; /* by signature */
+    bool is_known;
+};
+
+/* Finds the definitions of all records once; needs the units. 0 or NOMEM. */
+int as_dw_definitions_find(struct as_dwarf *dw);
+void as_dw_definitions_release(struct as_dw_definitions *all);
+
 /* ---- Separate files, split units ----------------------------------------------------------- */
 
 struct as_dwarf {
@@ -334,6 +360,7 @@ struct as_dwarf {
     struct as_dw_file dwp;
     struct as_dw_module module, alt;
     AS_VEC(struct as_dw_module *) split; /* owned */
+    struct as_dw_definitions definitions;
     AS_VEC(struct as_dw_file *) split_file;
     struct as_dw_files files;
     AS_VEC(struct as_dw_line_table *) table;

@@ -290,6 +290,8 @@ int as_object_variables(struct assay_object *object, uint64_t start, uint64_t en
     const struct as_dw_unit *unit = object->dwarf ? unit_of_code(object->dwarf, start) : NULL;
     if (!unit)
         return 0;
+    if (as_dw_definitions_find(object->dwarf) < 0)
+        return as_error_nomem(err, "variables");
     struct data_walk *w = as_calloc(1, sizeof *w);
     if (!w)
         return as_error_nomem(err, "variables");

@@ -12,10 +12,11 @@
 /* Attributes of a DIE of a variable, a scope or a type. */
 struct as_dw_data_die {
     struct as_dw_value low, high, ranges, origin, specification, sibling, type, location;
-    struct as_dw_value frame_base, byte_size, lower, upper, count, member_location;
+    struct as_dw_value frame_base, byte_size, lower, upper, count, member_location, signature;
+    struct as_dw_value byte_stride;
     const char *name, *linkage;
     uint64_t decl_file;
-    bool has_decl_file, is_declaration, has_data_location;
+    bool has_decl_file, is_declaration, has_data_location, has_allocated;
 };
 
 /* Reads the attributes at the cursor, behind the code of the abbreviation. */
@@ -28,6 +29,9 @@ const struct as_dw_abbrev *as_dw_data_die_at(const struct as_dw_unit *unit, uint
 
 /* The type that an attribute of a DIE of `unit` names. */
 struct as_type_ref as_dw_type_ref(const struct as_dw_unit *unit, const struct as_dw_value *value);
+
+/* The definition of a record that a unit declares; `unit` NULL: none is known. */
+struct as_type_ref as_dw_definition_of(struct as_type_ref declared);
 
 /* True for a unit in Fortran, where the first dimension of an array is the contiguous one. */
 bool as_dw_is_fortran(const struct as_dw_unit *unit);

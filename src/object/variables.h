@@ -37,9 +37,12 @@ struct as_type {
     bool is_reference; /* pointer that is written as what it points to */
     bool described;    /* array behind a descriptor, of which the first word is its address */
     bool is_fortran;   /* the first dimension is the contiguous one */
+    bool is_allocated; /* described array of its own memory, without gaps (ALLOCATABLE) */
     uint64_t size_b;   /* 0: not known */
     struct as_type_ref target;   /* what a pointer points to; an element of an array */
     int64_t extent[AS_RANK_MAX]; /* as declared, left to right; 0: no constant */
+    /* Place in the descriptor of the stride of each dimension, in elements; 0: not known. */
+    int64_t stride_at[AS_RANK_MAX];
 };
 
 void as_type_get(struct as_type_ref ref, struct as_type *out);

@@ -154,6 +154,9 @@ static int write_access(struct access_pass *p, size_t i, const as_address_list *
         row.element_b = assay_known((int64_t)name.element_b);
     if (name.row_n)
         row.row_n = assay_known(name.row_n);
+    row.extent = *name.extent ? name.extent : NULL;
+    if (*name.extent)
+        row.extent_n = assay_known(name.extent_n);
     if (name.dimension_n)
         row.dimension_n = assay_known(name.dimension_n);
     if (by_code ? at->stride <= ASSAY_STRIDE_CONSTANT : seen->share > 0)

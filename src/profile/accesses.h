@@ -143,11 +143,13 @@ struct as_access_names {
 };
 
 struct as_access_name {
-    struct as_base_name base; /* empty text: not proved */
-    uint64_t element_b;       /* 0: not known */
-    int64_t row_n;            /* elements of the contiguous dimension; 0: no constant */
-    unsigned dimension_n;     /* 0: a pointer to elements, or not known */
-    struct as_member member;  /* of the record that an element is; empty path: none */
+    struct as_base_name base;    /* empty text: not proved */
+    uint64_t element_b;          /* 0: not known */
+    int64_t row_n;               /* elements of the contiguous dimension; 0: no constant */
+    unsigned dimension_n;        /* 0: a pointer to elements, or not known */
+    struct as_member member;     /* of the record that an element is; empty path: none */
+    char extent[AS_BASE_TEXT_B]; /* the stride is a multiple of it; empty: not proved */
+    int64_t extent_n;
 };
 
 /* The variable of the source that stream `s` belongs to. Errors: NOMEM. */
