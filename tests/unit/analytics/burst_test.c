@@ -30,7 +30,9 @@ static const char *const names[] = {NULL, "MPI_Send", "MPI_Allreduce", "MPI_Wait
 
 static struct assay_error failure;
 static struct as_trace_writer writer;
-static uint64_t zero_tick, seed;
+/* A given clock in ns: all streams begin at this time, however long it takes to write them. */
+static const uint64_t zero_tick = UINT64_C(1000000000000);
+static uint64_t seed;
 
 /* ---- Making it up ---------------------------------------------------------------------------- */
 
@@ -44,10 +46,14 @@ static void open_stream(const char *directory, uint32_t pid, uint32_t tid)
 {
     char path[200];
     snprintf(path, sizeof path, "%s/stream.%u.1.%u", directory, pid, tid);
-    const struct as_trace_writing how = {
-        .path = path, .pid = pid, .tid = tid, .clock = AS_TRACE_KERNEL, .name = "made up"};
+    const struct as_trace_writing how = {.path = path,
+                                         .pid = pid,
+                                         .tid = tid,
+                                         .clock = AS_TRACE_GIVEN,
+                                         .tick_hz = 1000000000,
+                                         .begin_tick = zero_tick,
+                                         .name = "made up"};
     assert_int_equal(as_trace_writer_open(&writer, &how), 0);
-    zero_tick = zero_tick ? zero_tick : writer.head->begin.tick;
 }
 
 static void define_rank(const char *directory, uint32_t rank)
@@ -97,7 +103,6 @@ static void make_rank(const char *directory, uint32_t rank, bool is_burst)
 
 static void make_trace(const char *directory, bool is_burst)
 {
-    zero_tick = 0;
     define_rank(directory, 0);
     define_rank(directory, 1);
     make_rank(directory, 0, is_burst);

@@ -280,16 +280,20 @@ struct made_call {
 
 static char directory[] = "/tmp/assay-groups-XXXXXX", path[128];
 static struct as_trace_writer writer;
-static uint64_t zero_tick;
+/* A given clock in ns: all streams begin a second before, however long it takes to write them. */
+static const uint64_t zero_tick = UINT64_C(1001000000000);
 
 static void open_stream(uint32_t pid, uint32_t tid)
 {
     snprintf(path, sizeof path, "%s/stream.%u.1.%u", directory, pid, tid);
-    const struct as_trace_writing how = {
-        .path = path, .pid = pid, .tid = tid, .clock = AS_TRACE_KERNEL, .name = "made up"};
+    const struct as_trace_writing how = {.path = path,
+                                         .pid = pid,
+                                         .tid = tid,
+                                         .clock = AS_TRACE_GIVEN,
+                                         .tick_hz = 1000000000,
+                                         .begin_tick = zero_tick - 1000000000,
+                                         .name = "made up"};
     assert_int_equal(as_trace_writer_open(&writer, &how), 0);
-    /* All streams have begun by then. */
-    zero_tick = zero_tick ? zero_tick : writer.head->begin.tick + 1000000000;
 }
 
 static void define_rank(uint32_t rank)
@@ -347,7 +351,6 @@ static void analyse(const struct made_call *call, size_t n, struct as_trace *tra
     struct assay_error err;
     strcpy(directory + sizeof directory - 7, "XXXXXX");
     assert_non_null(mkdtemp(directory));
-    zero_tick = 0;
     for (uint32_t rank = 0; rank < 3; rank++) {
         define_rank(rank);
         open_stream(100 + rank, 100 + rank);

@@ -36,7 +36,8 @@ static const uint32_t groups[] = {0,
 
 static struct assay_error failure;
 static struct as_trace_writer writer;
-static uint64_t zero_tick;
+/* A given clock in ns: all streams begin at this time, however long it takes to write them. */
+static const uint64_t zero_tick = 1000 * (uint64_t)S;
 static char directory[64];
 static uint32_t own_rank, ring_n;
 
@@ -49,11 +50,12 @@ static void open_stream(uint32_t pid, uint32_t tid)
     const struct as_trace_writing how = {.path = path,
                                          .pid = pid,
                                          .tid = tid,
-                                         .clock = AS_TRACE_KERNEL,
+                                         .clock = AS_TRACE_GIVEN,
+                                         .tick_hz = S,
+                                         .begin_tick = zero_tick,
                                          .name = "made up",
                                          .ring_n = tid ? ring_n : 0};
     assert_int_equal(as_trace_writer_open(&writer, &how), 0);
-    zero_tick = zero_tick ? zero_tick : writer.head->begin.tick;
 }
 
 static void begin_rank(uint32_t rank)
@@ -472,7 +474,6 @@ static void test_cut_wait(void **state)
 static int make_place(void **state)
 {
     (void)state;
-    zero_tick = 0;
     snprintf(directory, sizeof directory, "/tmp/assay-off-XXXXXX");
     return mkdtemp(directory) ? 0 : -1;
 }
