@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attributes of DIEs of variables, scopes and types; see dwarf_variable.h. */
+/* Reads the attributes of variable, scope and type DIEs. */
 #include <dwarf.h>
 
 #include "object/dwarf_variable.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the program says of itself as a source of observation: the agent counts it inside, in the
- * directory of the timers where there are some, else in one of its own.
+ * Collector of regions and counts that the program reports itself. The agent in the program counts
+ * them. It uses the directory of the timers if they exist, else its own directory.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static int by_thread(const void *a, const void *b)
     return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-/* Several of one thread: it executed one program after the other. */
+/* Adds a fact to another one of the same thread, which executed several programs. */
 static void add_fact(struct as_region_fact *to, const struct as_region_fact *more)
 {
     to->n += more->n;
@@ -90,7 +90,7 @@ struct regions_writing {
     int64_t run_id;
 };
 
-/* The row of a thread; 0: nothing is known of it. */
+/* Finds the row of a thread; *id is 0 if there is none. */
 static int find_thread(const struct regions_writing *to, const struct as_region_fact *fact,
                        int64_t *id, struct assay_error *err)
 {
@@ -161,7 +161,7 @@ static int store_regions(struct as_collector *it, const struct as_collection *al
     return assay_experiment_batch(experiment, store_region_facts, &to, err);
 }
 
-/* For others that want to be in the program. */
+/* Returns the agent session, which other collectors can join. */
 static struct as_agent_session *session_of_regions(const struct as_collector *it)
 {
     const struct regions_collector *said = it->self;

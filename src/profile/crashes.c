@@ -19,7 +19,7 @@
 
 struct crash {
     uint32_t process; /* of the tally */
-    bool was_told;    /* to end, by somebody else */
+    bool was_told;    /* it ended by SIGTERM or SIGKILL, which its launcher may have sent */
 };
 struct crashes {
     AS_VEC(struct crash) list;
@@ -35,7 +35,8 @@ static bool is_fault(int number)
     return false;
 }
 
-/* The program that a rank starts inherits its number: that one is not the rank. */
+/* Returns true for the process of a rank. A child of a rank inherits its number, but is not a rank.
+ */
 static bool is_rank(const struct as_tally *tally, const struct as_tally_process *process)
 {
     return process->rank >= 0 && (process->parent == ASSAY_NONE ||
@@ -58,7 +59,7 @@ static int find_crashes(struct crashes *crashes)
     return 0;
 }
 
-/* Those to blame first, and of them the one that ended first. */
+/* Sorts processes that failed on their own before the others, then by end time. */
 static int by_blame(const void *a, const void *b, void *tally)
 {
     const struct crash *x = a, *y = b;

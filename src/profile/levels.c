@@ -6,8 +6,8 @@
 #include "base/error.h"
 
 #define BIN_LEAST_NS 1000000
-#define BINS_MOST    2048         /* of a thread */
-#define BINS_IN_ALL  (128u << 10) /* of all threads: 6 MiB here, some 3 MB of rows */
+#define BINS_MOST    2048         /* max bins of a thread */
+#define BINS_IN_ALL  (128u << 10) /* max bins of all threads: 6 MiB of memory, 3 MB of rows */
 
 const char *as_level_state_word(unsigned state)
 {
@@ -57,7 +57,8 @@ uint32_t as_levels_length(const struct as_levels *levels)
     return length;
 }
 
-/* The bin of a number, made when there is none; NULL: no memory. Nearly always it is the last. */
+/* Returns the bin with this number, and adds it if it is new. NULL if memory is exhausted. It is
+ * mostly the last bin. */
 static struct as_level_bin *bin_of(struct as_levels *levels, struct as_level_thread *thread,
                                    uint32_t number)
 {
@@ -106,7 +107,7 @@ void as_levels_add(struct as_levels *levels, uint32_t thread, enum as_level_stat
     begin_ns = begin_ns > 0 ? begin_ns : 0;
     if (end_ns <= begin_ns || levels->failed)
         return;
-    /* More threads than bins: no length makes fewer of them. */
+    /* With more threads than bins, longer bins do not reduce their number; hence the limit of 4. */
     while ((end_ns - 1) / levels->bin_ns >= BINS_MOST ||
            (levels->bins_n > BINS_IN_ALL && levels->bins_n > 4 * levels->thread.n))
         as_levels_double(levels);
