@@ -570,9 +570,9 @@ static int parse_trace_options(struct as_cli *cli, struct assay_trace_options *o
             "--functions-of: needs a list of functions; add --functions, such as --functions "
             "'solve*'");
     const char *least = args->value[AS_OPTION_TRACE_MEMORY_LEAST];
-    options->memory_least_b = ASSAY_TRACE_MEMORY_B;
+    options->memory_min_b = ASSAY_TRACE_MEMORY_B;
     if (least)
-        AS_TRY(as_recording_size("--memory-least", least, &options->memory_least_b, err));
+        AS_TRY(as_recording_size("--memory-least", least, &options->memory_min_b, err));
     options->first_s = as_given(args, AS_OPTION_TRACE_DRY_RUN) ? DRY_RUN_S : 0;
     AS_TRY(as_trace_control_parse(args, options, err));
     AS_TRY(as_recording_size("--ring", args->value[AS_OPTION_RING], &options->ring_b, err));

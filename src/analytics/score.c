@@ -67,7 +67,7 @@ static enum as_score_type type_of(const struct as_trace_name *name)
     }
 }
 
-/* What is no call and can be left out by name (agent/omp.h). */
+/* What is no call and can be left out by name (agent/wrap/openmp/omp.h). */
 static bool is_named(const char *text)
 {
     return strcmp(text, "omp work") == 0 || strcmp(text, "omp barrier") == 0 ||

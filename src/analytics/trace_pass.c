@@ -30,7 +30,7 @@ int assay_analytics_again(struct assay_experiment *experiment, int64_t run_id,
 {
     const struct assay_trace_options options = {.groups = ASSAY_TRACE_USUAL,
                                                 .callers = ASSAY_TRACE_CALLERS,
-                                                .memory_least_b = ASSAY_TRACE_MEMORY_B};
+                                                .memory_min_b = ASSAY_TRACE_MEMORY_B};
     struct assay_campaign_run run = {.profile = *profile, .keep_output = true};
     struct assay_profile_result result = {.exit_code = -1};
     run.profile.trace = &options;

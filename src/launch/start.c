@@ -85,7 +85,7 @@ __attribute__((noreturn)) static void be_child(const struct ends *ends, const ch
 {
     char byte;
     ssize_t got;
-    /* Yama asks for it: we, and those that we start, may trace it (agent/inject.h). */
+    /* Yama asks for it: we, and those that we start, may trace it (agent/inject/inject.h). */
     prctl(PR_SET_PTRACER, (unsigned long)getppid());
     close(ends->gate[1]); /* or it would never see that we died */
     close(ends->failure[0]);

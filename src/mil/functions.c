@@ -2,8 +2,8 @@
 /*
  * Functions of a program or library that nobody compiled anything into, in a trace of it: two
  * probes for each, at its entry and at its exits, which call what tells the tracer
- * (agent/functions_wrap.c). A function of which not all exits can be seen is refused: it would seem
- * to last too long.
+ * (agent/wrap/functions/functions_wrap.c). A function of which not all exits can be seen is
+ * refused: it would seem to last too long.
  */
 #include <errno.h>
 #include <limits.h>
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/inject.h"
-#include "agent/session.h"
+#include "agent/inject/inject.h"
+#include "agent/inject/session.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "mil/probe.h"

@@ -110,7 +110,7 @@ struct as_variant_file {
 };
 
 _Static_assert(sizeof(struct as_variant_record) == 40, "layout of records");
-/* Assembly says so, too (agent/variant_enter.c). */
+/* Assembly says so, too (agent/patcher/variant_enter.c). */
 _Static_assert(offsetof(struct as_variant_local, t0) == 40, "layout of the thread");
 _Static_assert(offsetof(struct as_variant_local, t1) == 48, "layout of the thread");
 _Static_assert(offsetof(struct as_variant_local, target) == 56, "layout of the thread");

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/regions_read.h"
+#include "agent/inject/regions_read.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "profile/agent_session.h"

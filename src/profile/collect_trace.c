@@ -13,8 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/os_counters.h"
-#include "agent/tracer.h"
+#include "agent/shared/trace_part.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -27,6 +26,7 @@
 #include "profile/trace_program.h"
 #include "profile/trace_switch.h"
 #include "trace/filter.h"
+#include "trace/record.h"
 
 struct traced {
     struct as_inside inside;
@@ -112,7 +112,7 @@ static void fill_part(struct as_tracer_part *part, const struct assay_trace_opti
     part->groups = options->groups;
     part->callers =
         options->callers < ASSAY_TRACE_CALLERS_N ? options->callers : ASSAY_TRACE_CALLERS_N;
-    part->memory_least_b = options->memory_least_b;
+    part->memory_min_b = options->memory_min_b;
     part->first_ns = (uint64_t)(options->first_s * 1e9);
     part->clock = has_steady_counter() ? AS_TRACE_TSC : AS_TRACE_KERNEL;
     part->tick_hz = part->clock == AS_TRACE_TSC ? measure_rate() : 0;

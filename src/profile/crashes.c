@@ -3,7 +3,7 @@
  * Which process of a run went wrong: the exit status of a launcher does not say. Of ranks every bad
  * end counts, of other processes only that by a fault. What a launcher then ends, with SIGTERM or
  * SIGKILL, is not to blame, and is counted only. Where ends come from: process_exits.h,
- * agent/process_exit.c.
+ * agent/core/process_exit.c.
  */
 #include <inttypes.h>
 #include <signal.h>

@@ -12,7 +12,7 @@
 
 #include <assay/launch.h>
 
-#include "agent/tracer.h"
+#include "agent/shared/trace_part.h"
 
 /* The ranks of one machine have one clock: nobody meets. Where launchers do not say how many these
  * are, that is found out by meeting. */

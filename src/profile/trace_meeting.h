@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where ranks of a job on several machines meet to compare their clocks (agent/rendezvous.h): a
- * directory beside the experiments of its ranks, named after the job.
+ * Where ranks of a job on several machines meet to compare their clocks
+ * (agent/tracer/rendezvous.h): a directory beside the experiments of its ranks, named after the
+ * job.
  */
 #ifndef AS_PROFILE_TRACE_MEETING_H
 #define AS_PROFILE_TRACE_MEETING_H

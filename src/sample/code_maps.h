@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Code that runs elsewhere than where it stands: clones of loops, with the stubs around them. The
- * agent says which original code each place of them stands for (agent/code_map.h); samples that
- * fall there belong to it, and stacks are unwound by its rows.
+ * agent says which original code each place of them stands for (agent/shared/code_map.h); samples
+ * that fall there belong to it, and stacks are unwound by its rows.
  */
 #ifndef AS_SAMPLE_CODE_MAPS_H
 #define AS_SAMPLE_CODE_MAPS_H

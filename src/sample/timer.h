@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inside the reader of timer samples: the ring of each process, and records of all of them waiting
- * for their turn in time. agent/ring.h is the other side.
+ * for their turn in time. agent/shared/ring.h is the other side.
  */
 #ifndef AS_SAMPLE_TIMER_H
 #define AS_SAMPLE_TIMER_H
 
 #include <assay/sample.h>
 
-#include "agent/ring.h"
-#include "agent/session.h"
+#include "agent/inject/session.h"
+#include "agent/shared/ring.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "sample/python_code.h"

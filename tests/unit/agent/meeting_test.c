@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "agent/rendezvous.h"
+#include "agent/tracer/rendezvous.h"
 #include "directory.h"
 
 #define RANKS 8
