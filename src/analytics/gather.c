@@ -14,62 +14,90 @@ struct gather {
     int64_t part_bin_ns;
 };
 
+/* ---- Records: numbers of a file that may be damaged, or of another trace -------------------- */
+
+static bool is_below(int64_t number, size_t n)
+{
+    return (uint64_t)number < n;
+}
+
+static bool has_location(const struct gather *g, int64_t location)
+{
+    return is_below(location, g->out->analysis.location.n);
+}
+
 static int read_site_record(void *context, uint32_t part, const struct as_handed *record)
 {
     struct gather *g = context;
-    const int64_t *f = record->field + AS_HANDED_KEY_N;
-    const struct as_open_call frame = {.routine = (uint32_t)f[0],
-                                       .group = (uint32_t)f[1],
-                                       .address = (uint64_t)f[3],
-                                       .is_function = f[4] != 0};
-    const struct as_walker walker = {.process = (uint32_t)f[2]};
+    struct as_part_site f;
     uint32_t site;
+    AS_TRY(as_part_unpack_site(record, &f));
+    if (!is_below(f.routine, g->walk.text.n) ||
+        (f.address && !is_below(f.process, g->out->trace.process.n)))
+        return ASSAY_ERR_CORRUPT;
+    const struct as_open_call frame = {.routine = (uint32_t)f.routine,
+                                       .group = (uint32_t)f.group,
+                                       .address = (uint64_t)f.address,
+                                       .is_function = f.is_function != 0};
+    const struct as_walker walker = {.process = (uint32_t)f.process};
     AS_TRY(as_walk_site(&g->walk, &walker, &frame, &site));
     return as_vec_push(&g->site[part], site);
 }
 
 static uint32_t site_of(const struct gather *g, uint32_t part, int64_t site)
 {
-    return (uint64_t)site < g->site[part].n ? g->site[part].at[site] : AS_WAIT_UNKNOWN;
+    return is_below(site, g->site[part].n) ? g->site[part].at[site] : AS_WAIT_UNKNOWN;
 }
 
 static int read_sum_record(void *context, uint32_t part, const struct as_handed *record)
 {
     struct gather *g = context;
-    const int64_t *f = record->field + AS_HANDED_KEY_N;
-    return as_vec_push(&g->out->analysis.sum, (struct as_site_sum){.location = (uint32_t)f[0],
-                                                                   .site = site_of(g, part, f[1]),
-                                                                   .calls_n = (uint64_t)f[2],
-                                                                   .open_n = (uint64_t)f[3],
-                                                                   .time_ns = f[4],
-                                                                   .most_ns = f[5],
-                                                                   .sent_b = (uint64_t)f[6],
-                                                                   .received_b = (uint64_t)f[7],
-                                                                   .transfer_ns = f[8]});
+    struct as_part_sum f;
+    AS_TRY(as_part_unpack_sum(record, &f));
+    if (!has_location(g, f.location))
+        return ASSAY_ERR_CORRUPT;
+    return as_vec_push(&g->out->analysis.sum,
+                       (struct as_site_sum){.location = (uint32_t)f.location,
+                                            .site = site_of(g, part, f.site),
+                                            .calls_n = (uint64_t)f.calls_n,
+                                            .open_n = (uint64_t)f.open_n,
+                                            .time_ns = f.time_ns,
+                                            .most_ns = f.most_ns,
+                                            .sent_b = (uint64_t)f.sent_b,
+                                            .received_b = (uint64_t)f.received_b,
+                                            .transfer_ns = f.transfer_ns});
 }
 
 static int read_traffic_record(void *context, uint32_t part, const struct as_handed *record)
 {
     struct gather *g = context;
-    const int64_t *f = record->field + AS_HANDED_KEY_N;
+    struct as_part_traffic f;
     (void)part;
+    AS_TRY(as_part_unpack_traffic(record, &f));
     return as_vec_push(&g->out->analysis.traffic,
-                       (struct as_traffic){f[0], f[1], (uint64_t)f[2], (uint64_t)f[3]});
+                       (struct as_traffic){.from = f.from,
+                                           .to = f.to,
+                                           .messages_n = (uint64_t)f.messages_n,
+                                           .size_b = (uint64_t)f.size_b});
 }
 
 static int read_samples_record(void *context, uint32_t part, const struct as_handed *record)
 {
     struct gather *g = context;
-    const int64_t *f = record->field + AS_HANDED_KEY_N;
-    const size_t process = g->out->analysis.location.at[f[0]].process;
-    const struct as_sampled_sum sum = {.location = (uint32_t)f[0],
-                                       .activity = (enum as_activity)f[1],
-                                       .routine = f[2] < 0 ? NULL : g->walk.text.at[f[2]],
-                                       .address_n = (unsigned)f[3],
-                                       .address = {(uint64_t)f[4], (uint64_t)f[5]},
-                                       .n = (uint64_t)f[6],
-                                       .time_ns = f[7]};
+    struct as_part_sampled f;
     (void)part;
+    AS_TRY(as_part_unpack_sampled(record, &f));
+    if (!has_location(g, f.location) || !is_below(f.activity, AS_ACTIVITIES_N) ||
+        f.routine >= (int64_t)g->walk.text.n || !is_below(f.address_n, 3))
+        return ASSAY_ERR_CORRUPT;
+    const size_t process = g->out->analysis.location.at[f.location].process;
+    const struct as_sampled_sum sum = {.location = (uint32_t)f.location,
+                                       .activity = (enum as_activity)f.activity,
+                                       .routine = f.routine < 0 ? NULL : g->walk.text.at[f.routine],
+                                       .address_n = (unsigned)f.address_n,
+                                       .address = {(uint64_t)f.address[0], (uint64_t)f.address[1]},
+                                       .n = (uint64_t)f.n,
+                                       .time_ns = f.time_ns};
     return as_sampled_add(&g->out->sampled, &g->out->trace.process.at[process], &sum);
 }
 
@@ -84,82 +112,105 @@ static uint32_t part_of_location(const struct gather *g, uint32_t location)
 static int read_wait_record(void *context, uint32_t part, const struct as_handed *record)
 {
     struct gather *g = context;
-    const int64_t *f = record->field + AS_HANDED_KEY_N;
-    struct as_wait wait = {.location = (uint32_t)f[0],
-                           .kind = (uint8_t)(f[1] & 0xff),
-                           .size_class = (uint8_t)(f[1] >> 8 & 0xff),
-                           .eager = (uint8_t)(f[1] >> 16 & 0xff),
-                           .moves_data = f[1] >> 24 & 1,
-                           .sent_b = (uint32_t)f[8],
-                           .cause = (uint32_t)f[3],
-                           .begin_ns = f[5],
-                           .end_ns = f[6],
-                           .cause_ns = f[7]};
+    struct as_part_wait f;
     (void)part;
-    wait.site = site_of(g, part_of_location(g, wait.location), f[2]);
-    wait.cause_site = site_of(g, part_of_location(g, wait.cause), f[4]);
+    AS_TRY(as_part_unpack_wait(record, &f));
+    if (!has_location(g, f.location) ||
+        !(has_location(g, f.cause) || f.cause == (int64_t)AS_WAIT_UNKNOWN) ||
+        !is_below(f.kind, AS_WAIT_KINDS_N) || !is_below(f.size_class, AS_SIZE_CLASSES_N) ||
+        !is_below(f.eager, AS_EAGER_PATHS_N))
+        return ASSAY_ERR_CORRUPT;
+    struct as_wait wait = {.location = (uint32_t)f.location,
+                           .kind = (uint8_t)f.kind,
+                           .size_class = (uint8_t)f.size_class,
+                           .eager = (uint8_t)f.eager,
+                           .moves_data = f.moves_data != 0,
+                           .sent_b = (uint32_t)f.sent_b,
+                           .cause = (uint32_t)f.cause,
+                           .begin_ns = f.begin_ns,
+                           .end_ns = f.end_ns,
+                           .cause_ns = f.cause_ns};
+    wait.site = site_of(g, part_of_location(g, wait.location), f.site);
+    wait.cause_site = site_of(g, part_of_location(g, wait.cause), f.cause_site);
     return as_vec_push(&g->out->analysis.waits.wait, wait);
 }
 
 static int read_thread_record(void *context, uint32_t part, const struct as_handed *record)
 {
     struct gather *g = context;
-    const int64_t *f = record->field;
-    struct as_location *location = &g->out->analysis.location.at[f[0]];
+    struct as_part_thread f;
     (void)part;
-    location->span.end_ns = f[1];
-    location->events_n = (uint64_t)f[2];
-    g->damaged[f[0]] = (uint64_t)f[3];
-    for (unsigned i = 0; i < AS_ACTIVITIES_N; i++)
-        location->activity_ns[i] = f[4 + i];
-    for (unsigned i = 0; i < AS_ACTIVITIES_N; i++)
-        location->interest_ns[i] = f[4 + AS_ACTIVITIES_N + i];
+    AS_TRY(as_part_unpack_thread(record, &f));
+    if (!has_location(g, f.location))
+        return ASSAY_ERR_CORRUPT;
+    struct as_location *location = &g->out->analysis.location.at[f.location];
+    location->span.end_ns = f.end_ns;
+    location->events_n = (uint64_t)f.events_n;
+    g->damaged[f.location] = (uint64_t)f.damaged_n;
+    memcpy(location->activity_ns, f.activity_ns, sizeof location->activity_ns);
+    memcpy(location->interest_ns, f.interest_ns, sizeof location->interest_ns);
     return 0;
 }
 
 /* Comes before the bins of the part. */
-static int read_found_count(void *context, uint32_t part, const struct as_handed *record)
+static int read_found_totals(void *context, uint32_t part, const struct as_handed *record)
 {
     struct gather *g = context;
+    struct as_part_found_totals f;
     (void)part;
-    g->out->analysis.events_n += (uint64_t)record->field[0];
-    g->out->analysis.broken_n += (uint64_t)record->field[1];
-    g->out->analysis.unshared_n += (uint64_t)record->field[4];
-    g->part_bin_ns = record->field[2];
-    return (uint64_t)record->field[3] == g->part->partition ? 0 : ASSAY_ERR_CORRUPT;
+    AS_TRY(as_part_unpack_found_totals(record, &f));
+    if (f.bin_ns <= 0 || f.bin_ns > INT64_MAX / 4)
+        return ASSAY_ERR_CORRUPT;
+    g->out->analysis.events_n += (uint64_t)f.events_n;
+    g->out->analysis.broken_n += (uint64_t)f.broken_n;
+    g->out->analysis.unshared_n += (uint64_t)f.unshared_n;
+    g->part_bin_ns = f.bin_ns;
+    return (uint64_t)f.partition == g->part->partition ? 0 : ASSAY_ERR_CORRUPT;
 }
 
 static int read_bin_record(void *context, uint32_t part, const struct as_handed *record)
 {
     struct gather *g = context;
-    const int64_t *f = record->field;
+    struct as_part_bin f;
     (void)part;
-    as_timeline_add(&g->out->timeline, (uint32_t)f[0], (unsigned)f[1], g->part_bin_ns,
-                    (uint32_t)f[2], f[3]);
+    AS_TRY(as_part_unpack_bin(record, &f));
+    if (!has_location(g, f.location) || !is_below(f.plane, AS_TIMELINE_PLANES_N) ||
+        !is_below(f.bin, g->out->timeline.bin_n) || g->part_bin_ns <= 0)
+        return ASSAY_ERR_CORRUPT;
+    as_timeline_add(&g->out->timeline, (uint32_t)f.location, (unsigned)f.plane, g->part_bin_ns,
+                    (uint32_t)f.bin, f.time_ns);
     return 0;
 }
 
-static int read_match_count(void *context, uint32_t part, const struct as_handed *record)
+static int read_size_record(struct gather *g, const struct as_handed *record)
+{
+    struct as_part_size f;
+    AS_TRY(as_part_unpack_size(record, &f));
+    if (!is_below(f.size_class, AS_SIZE_CLASSES_N))
+        return ASSAY_ERR_CORRUPT;
+    g->out->size[f.size_class].n += (uint64_t)f.n;
+    g->out->size[f.size_class].size_b += (uint64_t)f.size_b;
+    return 0;
+}
+
+static int read_match_totals(void *context, uint32_t part, const struct as_handed *record)
 {
     struct gather *g = context;
     struct as_analysis *a = &g->out->analysis;
-    const int64_t *f = record->field;
+    struct as_part_match_totals f;
     (void)part;
-    if (record->kind == AS_PART_SIZE) {
-        struct as_size_class *size = &g->out->size[f[0]];
-        size->n += (uint64_t)f[1];
-        size->size_b += (uint64_t)f[2];
-        return 0;
-    }
-    a->violated_n += (uint64_t)f[0];
-    a->messages.matched_n += (uint64_t)f[1];
-    a->messages.sends_n += (uint64_t)f[2];
-    a->messages.receives_n += (uint64_t)f[3];
-    a->unmet_n += (uint64_t)f[4];
-    a->broken_n += (uint64_t)f[5];
+    if (record->kind == AS_PART_SIZE)
+        return read_size_record(g, record);
+    AS_TRY(as_part_unpack_match_totals(record, &f));
+    a->violated_n += (uint64_t)f.violated_n;
+    a->messages.matched_n += (uint64_t)f.matched_n;
+    a->messages.sends_n += (uint64_t)f.sends_n;
+    a->messages.receives_n += (uint64_t)f.receives_n;
+    a->unmet_n += (uint64_t)f.unmet_n;
+    a->broken_n += (uint64_t)f.broken_n;
     for (unsigned path = 0; path < AS_EAGER_PATHS_N; path++)
-        if (f[6 + path] > a->eager_b[path])
-            a->eager_b[path] = (uint32_t)f[6 + path];
+        if (f.eager_b[path] > a->eager_b[path])
+            a->eager_b[path] = (uint32_t)f.eager_b[path];
     return 0;
 }
 
@@ -174,8 +225,11 @@ static int read_unordered_records(struct gather *g, const char *name, uint32_t c
     char path[4200];
     as_part_path(g->part, name, part, path);
     int rc = as_handed_open(path, channel, &from, err);
-    while (rc == 0 && (rc = as_handed_next(from, &record, err)) > 0)
+    while (rc == 0 && (rc = as_handed_next(from, &record, err)) > 0) {
         rc = each(g, part, &record);
+        if (rc == ASSAY_ERR_CORRUPT)
+            as_error_set(err, rc, "%s: is not whole", path);
+    }
     as_handed_free(&from);
     return rc;
 }
@@ -204,14 +258,14 @@ static int merge_wait_records(struct gather *g, struct assay_error *err)
 static int read_part_records(struct gather *g, uint32_t part, struct assay_error *err)
 {
     const int rc =
-        read_unordered_records(g, AS_PART_FOUND, AS_FOUND_COUNTS, part, read_found_count, err);
+        read_unordered_records(g, AS_PART_FOUND, AS_FOUND_COUNTS, part, read_found_totals, err);
     if (rc == ASSAY_ERR_CORRUPT)
         return as_error_set(err, rc, "rank %u finds other trace streams than rank 0", part);
     AS_TRY(rc);
     AS_TRY(read_unordered_records(g, AS_PART_FOUND, AS_FOUND_BINS, part, read_bin_record, err));
     AS_TRY(read_unordered_records(g, AS_PART_FOUND, AS_FOUND_LOCATIONS, part, read_thread_record,
                                   err));
-    return read_unordered_records(g, AS_PART_MET, AS_MET_COUNTS, part, read_match_count, err);
+    return read_unordered_records(g, AS_PART_MET, AS_MET_COUNTS, part, read_match_totals, err);
 }
 
 static int read_all_parts(struct gather *g, struct assay_error *err)

@@ -8,29 +8,31 @@
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-static void append_message_side(struct as_handed *record, const struct as_message_side *side)
+static struct as_part_side side_fields(const struct as_message_side *side)
 {
-    as_part_field(record, side->site);
-    as_part_field(record, side->arrival_site);
-    as_part_field(record, side->bits);
-    as_part_field(record, side->begin_ns);
-    as_part_field(record, side->enter_ns);
-    as_part_field(record, side->leave_ns);
+    return (struct as_part_side){.site = side->site,
+                                 .arrival_site = side->arrival_site,
+                                 .bits = side->bits,
+                                 .begin_ns = side->begin_ns,
+                                 .enter_ns = side->enter_ns,
+                                 .leave_ns = side->leave_ns};
 }
+
+/* Writes a record for the part in which its sides are matched. */
+#define WRITE_CROSSING(part, to, kind, ...)                                                        \
+    do {                                                                                           \
+        const struct as_part_##kind fields = {__VA_ARGS__};                                        \
+        const struct as_handed record = as_part_pack_##kind(as_part_step(part), &fields);          \
+        as_handed_write((part)->crossing, (to), &record);                                          \
+    } while (0)
 
 int as_match_send(struct as_trace_walk *walk, uint64_t comm, int64_t from, int64_t to, int64_t tag,
                   int64_t size_b, const struct as_message_side *side)
 {
     if (!walk->part)
         return as_messages_send(walk->messages, comm, from, to, tag, size_b, side);
-    struct as_handed record = as_part_record(walk->part, AS_PART_SEND);
-    as_part_field(&record, (int64_t)comm);
-    as_part_field(&record, from);
-    as_part_field(&record, to);
-    as_part_field(&record, tag);
-    as_part_field(&record, size_b);
-    append_message_side(&record, side);
-    as_handed_write(walk->part->crossing, as_part_of_rank(walk->part, to), &record);
+    WRITE_CROSSING(walk->part, as_part_of_rank(walk->part, to), send, .comm = (int64_t)comm,
+                   .from = from, .to = to, .tag = tag, .size_b = size_b, .side = side_fields(side));
     return 0;
 }
 
@@ -42,13 +44,8 @@ int as_match_begin_send(struct as_trace_walk *walk, uint64_t comm, int64_t from,
     if (!part)
         return as_messages_begin(walk->messages, comm, from, to, tag, send);
     *send = part->free_send.n ? part->free_send.at[--part->free_send.n] : part->sends_n++;
-    struct as_handed record = as_part_record(part, AS_PART_SEND_BEGIN);
-    as_part_field(&record, (int64_t)comm);
-    as_part_field(&record, from);
-    as_part_field(&record, to);
-    as_part_field(&record, tag);
-    as_part_field(&record, *send);
-    as_handed_write(part->crossing, as_part_of_rank(part, to), &record);
+    WRITE_CROSSING(part, as_part_of_rank(part, to), begin_send, .comm = (int64_t)comm, .from = from,
+                   .to = to, .tag = tag, .slot = *send);
     return 0;
 }
 
@@ -58,11 +55,8 @@ int as_match_sent(struct as_trace_walk *walk, uint32_t send, int64_t to, int64_t
     struct as_trace_part *part = walk->part;
     if (!part)
         return as_messages_sent(walk->messages, send, size_b, side);
-    struct as_handed record = as_part_record(part, AS_PART_SENT);
-    as_part_field(&record, send);
-    as_part_field(&record, size_b);
-    append_message_side(&record, side);
-    as_handed_write(part->crossing, as_part_of_rank(part, to), &record);
+    WRITE_CROSSING(part, as_part_of_rank(part, to), sent, .slot = send, .size_b = size_b,
+                   .side = side_fields(side));
     return as_vec_push(&part->free_send, send);
 }
 
@@ -71,9 +65,7 @@ int as_match_cancel_send(struct as_trace_walk *walk, uint32_t send, int64_t to)
     struct as_trace_part *part = walk->part;
     if (!part)
         return as_messages_unsend(walk->messages, send);
-    struct as_handed record = as_part_record(part, AS_PART_UNSEND);
-    as_part_field(&record, send);
-    as_handed_write(part->crossing, as_part_of_rank(part, to), &record);
+    WRITE_CROSSING(part, as_part_of_rank(part, to), cancel_send, .slot = send);
     return as_vec_push(&part->free_send, send);
 }
 
@@ -85,13 +77,8 @@ int as_match_post(struct as_trace_walk *walk, uint64_t comm, int64_t to, int64_t
     if (!part)
         return as_messages_post(walk->messages, comm, to, source, tag, post);
     *post = part->free_slot.n ? part->free_slot.at[--part->free_slot.n] : part->slots_n++;
-    struct as_handed record = as_part_record(part, AS_PART_POST);
-    as_part_field(&record, (int64_t)comm);
-    as_part_field(&record, to);
-    as_part_field(&record, source);
-    as_part_field(&record, tag);
-    as_part_field(&record, *post);
-    as_handed_write(part->crossing, part->number, &record);
+    WRITE_CROSSING(part, part->number, post, .comm = (int64_t)comm, .to = to, .source = source,
+                   .tag = tag, .slot = *post);
     return 0;
 }
 
@@ -101,13 +88,8 @@ int as_match_receive(struct as_trace_walk *walk, uint32_t post, int64_t source, 
     struct as_trace_part *part = walk->part;
     if (!part)
         return as_messages_receive(walk->messages, post, source, tag, size_b, side);
-    struct as_handed record = as_part_record(part, AS_PART_RECEIVE);
-    as_part_field(&record, post);
-    as_part_field(&record, source);
-    as_part_field(&record, tag);
-    as_part_field(&record, size_b);
-    append_message_side(&record, side);
-    as_handed_write(part->crossing, part->number, &record);
+    WRITE_CROSSING(part, part->number, receive, .slot = post, .source = source, .tag = tag,
+                   .size_b = size_b, .side = side_fields(side));
     return as_vec_push(&part->free_slot, post);
 }
 
@@ -116,9 +98,7 @@ int as_match_cancel_post(struct as_trace_walk *walk, uint32_t post)
     struct as_trace_part *part = walk->part;
     if (!part)
         return as_messages_cancel_post(walk->messages, post);
-    struct as_handed record = as_part_record(part, AS_PART_GIVE_UP);
-    as_part_field(&record, post);
-    as_handed_write(part->crossing, part->number, &record);
+    WRITE_CROSSING(part, part->number, cancel_post, .slot = post);
     return as_vec_push(&part->free_slot, post);
 }
 
@@ -160,13 +140,8 @@ int as_match_begin(struct as_trace_walk *walk, uint64_t comm, uint32_t size, uin
     if (!part)
         return as_collectives_begin(walk->collectives, comm, size, rank, kind, root, number);
     AS_TRY(count_begun(part, comm, rank, number));
-    struct as_handed record = as_part_record(part, AS_PART_BEGIN);
-    as_part_field(&record, (int64_t)comm);
-    as_part_field(&record, size);
-    as_part_field(&record, rank);
-    as_part_field(&record, kind);
-    as_part_field(&record, root);
-    as_handed_write(part->crossing, part_of_operation(part, comm, *number), &record);
+    WRITE_CROSSING(part, part_of_operation(part, comm, *number), begin, .comm = (int64_t)comm,
+                   .size = size, .rank = rank, .kind = kind, .root = root);
     return 0;
 }
 
@@ -176,16 +151,11 @@ int as_match_leave(struct as_trace_walk *walk, uint64_t comm, uint64_t number, u
     struct as_trace_part *part = walk->part;
     if (!part)
         return as_collectives_leave(walk->collectives, comm, number, rank, member);
-    struct as_handed record = as_part_record(part, AS_PART_LEAVE);
-    as_part_field(&record, (int64_t)comm);
-    as_part_field(&record, (int64_t)number_in_part(part, number));
-    as_part_field(&record, rank);
-    as_part_field(&record, member->site);
-    as_part_field(&record, member->arrival_site);
-    as_part_field(&record, member->is_empty | member->moves_data << 1);
-    as_part_field(&record, member->begin_ns);
-    as_part_field(&record, member->enter_ns);
-    as_part_field(&record, member->leave_ns);
-    as_handed_write(part->crossing, part_of_operation(part, comm, number), &record);
+    WRITE_CROSSING(part, part_of_operation(part, comm, number), leave, .comm = (int64_t)comm,
+                   .number = (int64_t)number_in_part(part, number), .rank = rank,
+                   .site = member->site, .arrival_site = member->arrival_site,
+                   .is_empty = member->is_empty, .moves_data = member->moves_data,
+                   .begin_ns = member->begin_ns, .enter_ns = member->enter_ns,
+                   .leave_ns = member->leave_ns);
     return 0;
 }

@@ -2,10 +2,10 @@
 /* Who walks through which processes, and what is handed on of what was found there. */
 #include "analytics/part.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/sort.h"
@@ -147,36 +147,28 @@ void as_part_path(const struct as_trace_part *part, const char *name, uint32_t n
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-void as_part_field(struct as_handed *record, int64_t value)
-{
-    assert(record->n < AS_HANDED_FIELDS_N);
-    record->field[record->n++] = value;
-}
-
-static struct as_handed record_at(const struct as_part_key *key, enum as_part_kind kind)
-{
-    return (struct as_handed){.kind = (uint8_t)kind,
-                              .n = AS_HANDED_KEY_N,
-                              .field = {key->ns, key->location, (int64_t)key->step}};
-}
-
-struct as_handed as_part_record(struct as_trace_part *part, enum as_part_kind kind)
+const struct as_part_key *as_part_step(struct as_trace_part *part)
 {
     part->key.step++;
-    return record_at(&part->key, kind);
+    return &part->key;
 }
 
 void as_part_write_wait(struct as_handed_out *to, uint32_t channel, const struct as_part_key *key,
                         const struct as_wait *wait)
 {
-    struct as_handed record = record_at(key, AS_PART_WAIT);
-    const int64_t bits =
-        wait->kind | wait->size_class << 8 | wait->eager << 16 | (int64_t)wait->moves_data << 24;
-    const int64_t field[] = {wait->location,   bits,           wait->site,   wait->cause,
-                             wait->cause_site, wait->begin_ns, wait->end_ns, wait->cause_ns,
-                             wait->sent_b};
-    for (size_t i = 0; i < sizeof field / sizeof *field; i++)
-        as_part_field(&record, field[i]);
+    const struct as_part_wait fields = {.location = wait->location,
+                                        .kind = wait->kind,
+                                        .size_class = wait->size_class,
+                                        .eager = wait->eager,
+                                        .moves_data = wait->moves_data,
+                                        .site = wait->site,
+                                        .cause = wait->cause,
+                                        .cause_site = wait->cause_site,
+                                        .begin_ns = wait->begin_ns,
+                                        .end_ns = wait->end_ns,
+                                        .cause_ns = wait->cause_ns,
+                                        .sent_b = wait->sent_b};
+    const struct as_handed record = as_part_pack_wait(key, &fields);
     as_handed_write(to, channel, &record);
 }
 
@@ -191,12 +183,12 @@ void as_part_at(struct as_trace_part *part, uint32_t location, int64_t ns)
 static void write_site_record(struct as_trace_part *part, const struct as_trace_walk *walk,
                               const struct as_site_seen *seen)
 {
-    struct as_handed record = as_part_record(part, AS_PART_SITE);
-    as_part_field(&record, seen->routine);
-    as_part_field(&record, walk->out->site.at[seen->site].group);
-    as_part_field(&record, seen->process);
-    as_part_field(&record, (int64_t)seen->address);
-    as_part_field(&record, walk->out->site.at[seen->site].is_function);
+    const struct as_part_site fields = {.routine = seen->routine,
+                                        .group = walk->out->site.at[seen->site].group,
+                                        .process = seen->process,
+                                        .address = (int64_t)seen->address,
+                                        .is_function = walk->out->site.at[seen->site].is_function};
+    const struct as_handed record = as_part_pack_site(as_part_step(part), &fields);
     as_handed_write(part->found, AS_FOUND_SITES, &record);
 }
 
@@ -234,22 +226,25 @@ static void write_sum_records(const struct as_trace_part *part, const struct as_
 {
     for (size_t i = 0; i < a->sum.n; i++) {
         const struct as_site_sum *sum = &a->sum.at[i];
-        struct as_handed record = record_at(&part->sum_key.at[i], AS_PART_SUM);
-        const int64_t field[] = {
-            sum->location,   sum->site,    (int64_t)sum->calls_n, (int64_t)sum->open_n,
-            sum->time_ns,    sum->most_ns, (int64_t)sum->sent_b,  (int64_t)sum->received_b,
-            sum->transfer_ns};
-        for (size_t k = 0; k < sizeof field / sizeof *field; k++)
-            as_part_field(&record, field[k]);
+        const struct as_part_sum fields = {.location = sum->location,
+                                           .site = sum->site,
+                                           .calls_n = (int64_t)sum->calls_n,
+                                           .open_n = (int64_t)sum->open_n,
+                                           .time_ns = sum->time_ns,
+                                           .most_ns = sum->most_ns,
+                                           .sent_b = (int64_t)sum->sent_b,
+                                           .received_b = (int64_t)sum->received_b,
+                                           .transfer_ns = sum->transfer_ns};
+        const struct as_handed record = as_part_pack_sum(&part->sum_key.at[i], &fields);
         as_handed_write(part->found, AS_FOUND_SUMS, &record);
     }
     for (size_t i = 0; i < a->traffic.n; i++) {
         const struct as_traffic *traffic = &a->traffic.at[i];
-        struct as_handed record = record_at(&part->traffic_key.at[i], AS_PART_TRAFFIC);
-        as_part_field(&record, traffic->from);
-        as_part_field(&record, traffic->to);
-        as_part_field(&record, (int64_t)traffic->messages_n);
-        as_part_field(&record, (int64_t)traffic->size_b);
+        const struct as_part_traffic fields = {.from = traffic->from,
+                                               .to = traffic->to,
+                                               .messages_n = (int64_t)traffic->messages_n,
+                                               .size_b = (int64_t)traffic->size_b};
+        const struct as_handed record = as_part_pack_traffic(&part->traffic_key.at[i], &fields);
         as_handed_write(part->found, AS_FOUND_TRAFFIC, &record);
     }
 }
@@ -279,17 +274,15 @@ static int write_sample_records(const struct as_trace_part *part, const struct a
     const int rc = part->sampled->sum.n ? number_texts(walk, &numbers) : 0;
     for (size_t i = 0; rc == 0 && i < part->sampled->sum.n; i++) {
         const struct as_sampled_sum *sum = &part->sampled->sum.at[i];
-        struct as_handed record = record_at(&part->sampled_key.at[i], AS_PART_SAMPLED);
-        const int64_t field[] = {sum->location,
-                                 sum->activity,
-                                 number_of_text(walk, &numbers, sum->routine),
-                                 sum->address_n,
-                                 (int64_t)sum->address[0],
-                                 (int64_t)sum->address[1],
-                                 (int64_t)sum->n,
-                                 sum->time_ns};
-        for (size_t k = 0; k < sizeof field / sizeof *field; k++)
-            as_part_field(&record, field[k]);
+        const struct as_part_sampled fields = {
+            .location = sum->location,
+            .activity = sum->activity,
+            .routine = number_of_text(walk, &numbers, sum->routine),
+            .address_n = sum->address_n,
+            .address = {(int64_t)sum->address[0], (int64_t)sum->address[1]},
+            .n = (int64_t)sum->n,
+            .time_ns = sum->time_ns};
+        const struct as_handed record = as_part_pack_sampled(&part->sampled_key.at[i], &fields);
         as_handed_write(part->found, AS_FOUND_SAMPLES, &record);
     }
     as_index_fini(&numbers);
@@ -302,15 +295,16 @@ static void write_thread_record(const struct as_trace_part *part, const struct a
     const struct as_location *location = &a->location.at[at];
     const struct as_trace_stream *stream =
         part->trace->process.at[location->process].thread.at[location->thread];
-    struct as_handed record = {.kind = AS_PART_LOCATION};
-    as_part_field(&record, at);
-    as_part_field(&record, location->span.end_ns);
-    as_part_field(&record, (int64_t)location->events_n);
-    as_part_field(&record, (int64_t)as_trace_stream_facts(stream)->damaged_n);
-    for (unsigned i = 0; i < AS_ACTIVITIES_N; i++)
-        as_part_field(&record, location->activity_ns[i]);
-    for (unsigned i = 0; i < AS_ACTIVITIES_N; i++)
-        as_part_field(&record, location->interest_ns[i]);
+    struct as_part_thread fields = {.location = at,
+                                    .end_ns = location->span.end_ns,
+                                    .events_n = (int64_t)location->events_n,
+                                    .damaged_n = (int64_t)as_trace_stream_facts(stream)->damaged_n};
+    _Static_assert(sizeof fields.activity_ns == sizeof location->activity_ns &&
+                       sizeof fields.interest_ns == sizeof location->interest_ns,
+                   "a number for each activity");
+    memcpy(fields.activity_ns, location->activity_ns, sizeof fields.activity_ns);
+    memcpy(fields.interest_ns, location->interest_ns, sizeof fields.interest_ns);
+    const struct as_handed record = as_part_pack_thread(NULL, &fields);
     as_handed_write(part->found, AS_FOUND_LOCATIONS, &record);
 }
 
@@ -320,8 +314,8 @@ static void write_bin_records(const struct as_trace_part *part, const struct as_
     for (unsigned plane = 0; plane < AS_ACTIVITIES_N; plane++) {
         const int64_t *ns = as_timeline_bins(timeline, at, plane);
         for (uint32_t bin = 0; bin < timeline->bin_n; bin++) {
-            struct as_handed record = {
-                .kind = AS_PART_BIN, .n = 4, .field = {at, plane, bin, ns[bin]}};
+            const struct as_part_bin fields = {at, plane, bin, ns[bin]};
+            const struct as_handed record = as_part_pack_bin(NULL, &fields);
             if (ns[bin])
                 as_handed_write(part->found, AS_FOUND_BINS, &record);
         }
@@ -339,11 +333,12 @@ int as_part_hand_found(struct as_trace_part *part, const struct as_trace_walk *w
             write_thread_record(part, a, at);
             write_bin_records(part, timeline, at);
         }
-    const struct as_handed count = {.kind = AS_PART_COUNT,
-                                    .n = 5,
-                                    .field = {(int64_t)a->events_n, (int64_t)a->broken_n,
-                                              timeline->bin_ns, (int64_t)part->partition,
-                                              (int64_t)a->unshared_n}};
+    const struct as_part_found_totals totals = {.events_n = (int64_t)a->events_n,
+                                                .broken_n = (int64_t)a->broken_n,
+                                                .bin_ns = timeline->bin_ns,
+                                                .partition = (int64_t)part->partition,
+                                                .unshared_n = (int64_t)a->unshared_n};
+    const struct as_handed count = as_part_pack_found_totals(NULL, &totals);
     as_handed_write(part->found, AS_FOUND_COUNTS, &count);
     return 0;
 }

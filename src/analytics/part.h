@@ -10,6 +10,7 @@
 #ifndef AS_ANALYTICS_PART_H
 #define AS_ANALYTICS_PART_H
 
+#include "analytics/part_records.h"
 #include "analytics/shuffle_file.h"
 #include "analytics/timeline.h"
 #include "analytics/trace_result.h"
@@ -17,35 +18,6 @@
 #include "launch/party.h"
 
 #define AS_PART_AFTER_NS INT64_MAX /* behind all events */
-
-/*
- * Records. The first three fields of most are a key: time, location and number of the step; fields
- * behind it in the order of the comment.
- */
-enum as_part_kind {
-    AS_PART_SEND,       /* comm, from, to, tag, size, site, arrival site, bits,
-                           begin, enter, leave */
-    AS_PART_SEND_BEGIN, /* comm, from, to, tag, slot of the sender's part */
-    AS_PART_SENT,       /* slot, size, site, arrival site, bits, begin, enter, leave */
-    AS_PART_UNSEND,     /* slot */
-    AS_PART_POST,       /* comm, to, source, tag, slot */
-    AS_PART_RECEIVE,    /* slot, source, tag, size, site, arrival site, bits,
-                           begin, enter, leave */
-    AS_PART_GIVE_UP,    /* slot */
-    AS_PART_BEGIN,      /* comm, size, rank, kind, root */
-    AS_PART_LEAVE,      /* comm, number, rank, site, arrival site, bits, begin, enter, leave */
-    AS_PART_WAIT,     /* location, bits, site, cause, cause site, begin, end, cause's time, bytes */
-    AS_PART_SITE,     /* routine, group, process, address */
-    AS_PART_SUM,      /* location, site, calls, open, time, most, sent, received, transfer */
-    AS_PART_TRAFFIC,  /* from, to, messages, bytes */
-    AS_PART_SAMPLED,  /* location, activity, routine (-1: none), addresses: how many, two; samples,
-                         their time */
-    AS_PART_LOCATION, /* no key: location, end, events, damaged, activities */
-    AS_PART_BIN,      /* no key: location, plane, bin, time */
-    AS_PART_SIZE,     /* no key: class, messages, bytes */
-    AS_PART_COUNT     /* no key: events, broken, bins' length, partition; of meeting: violated,
-                         matched, sends, receives, unmet, broken, eager sizes */
-};
 
 /* Files in the directory of the party: what meets, by the part where it does; what was found on the
  * walk; what was found of what met. The latter two are for rank 0. */
@@ -65,12 +37,6 @@ enum as_part_found {
 #define AS_PART_FOR_ONE "for-one"
 #define AS_PART_MET     "met"
 enum as_part_met { AS_MET_WAITS, AS_MET_LATE_WAITS, AS_MET_COUNTS, AS_MET_CHANNELS_N };
-
-struct as_part_key {
-    int64_t ns;
-    uint32_t location;
-    uint64_t step;
-};
 
 /* How many operations a rank began on a communicator. */
 struct as_part_begun {
@@ -119,9 +85,8 @@ void as_part_path(const struct as_trace_part *part, const char *name, uint32_t n
 /* The walk is at an event; has taken it. */
 void as_part_at(struct as_trace_part *part, uint32_t location, int64_t ns);
 int as_part_passed(struct as_trace_part *part, struct as_trace_walk *walk);
-/* The next step; a record of it with its key. */
-struct as_handed as_part_record(struct as_trace_part *part, enum as_part_kind kind);
-void as_part_field(struct as_handed *record, int64_t value);
+/* Advances to the next step; returns its key, which the next call changes. */
+const struct as_part_key *as_part_step(struct as_trace_part *part);
 void as_part_write_wait(struct as_handed_out *to, uint32_t channel, const struct as_part_key *key,
                         const struct as_wait *wait);
 

@@ -3,10 +3,11 @@
  * What meets in this part, in the order that it has in the whole trace: the same calls as those of
  * a walk through everything. Waits get the place of the step that made them known.
  */
-#include <assert.h>
-
 #include "analytics/part.h"
 #include "base/error.h"
+
+/* Sends and receives that are open at once: a greater slot is of a damaged file. */
+#define SLOTS_MAX (INT64_C(1) << 28)
 
 struct replay {
     struct as_trace_part *part;
@@ -18,114 +19,171 @@ struct replay {
     AS_VEC(struct as_part_key) wait_key; /* by wait */
 };
 
-static struct as_message_side side_from(const struct as_handed *record, unsigned at)
+static struct as_message_side side_from(const struct as_part_key *key,
+                                        const struct as_part_side *side)
 {
-    return (struct as_message_side){.location = (uint32_t)record->field[1],
-                                    .site = (uint32_t)record->field[at],
-                                    .arrival_site = (uint32_t)record->field[at + 1],
-                                    .bits = (uint32_t)record->field[at + 2],
-                                    .begin_ns = record->field[at + 3],
-                                    .enter_ns = record->field[at + 4],
-                                    .leave_ns = record->field[at + 5]};
+    return (struct as_message_side){.location = key->location,
+                                    .site = (uint32_t)side->site,
+                                    .arrival_site = (uint32_t)side->arrival_site,
+                                    .bits = (uint32_t)side->bits,
+                                    .begin_ns = side->begin_ns,
+                                    .enter_ns = side->enter_ns,
+                                    .leave_ns = side->leave_ns};
 }
 
-static struct as_part_key key_of_record(const struct as_handed *record)
+/* ---- One record ------------------------------------------------------------------------------ */
+
+static int replay_send(struct replay *r, const struct as_part_key *key,
+                       const struct as_handed *record)
 {
-    return (struct as_part_key){record->field[0], (uint32_t)record->field[1],
-                                (uint64_t)record->field[2]};
+    struct as_part_send f;
+    AS_TRY(as_part_unpack_send(record, &f));
+    const struct as_message_side side = side_from(key, &f.side);
+    return as_messages_send(r->walk->messages, (uint64_t)f.comm, f.from, f.to, f.tag, f.size_b,
+                            &side);
 }
 
-static int replay_post(struct replay *r, const struct as_handed *record)
+/* Slots are handed out in order, so the next new one is the number of those before. */
+static int replay_begin_send(struct replay *r, uint32_t part, const struct as_handed *record)
 {
-    const int64_t *f = record->field + AS_HANDED_KEY_N;
-    const size_t slot = (size_t)f[4];
+    struct as_part_begin_send f;
+    AS_TRY(as_part_unpack_begin_send(record, &f));
+    if (f.slot < 0 || f.slot >= SLOTS_MAX)
+        return ASSAY_ERR_CORRUPT;
+    while (r->send[part].n <= (size_t)f.slot)
+        AS_TRY(as_vec_push(&r->send[part], 0));
+    return as_messages_begin(r->walk->messages, (uint64_t)f.comm, f.from, f.to, f.tag,
+                             &r->send[part].at[f.slot]);
+}
+
+static int replay_sent(struct replay *r, uint32_t part, const struct as_part_key *key,
+                       const struct as_handed *record)
+{
+    struct as_part_sent f;
+    AS_TRY(as_part_unpack_sent(record, &f));
+    if ((uint64_t)f.slot >= r->send[part].n)
+        return ASSAY_ERR_CORRUPT;
+    const struct as_message_side side = side_from(key, &f.side);
+    return as_messages_sent(r->walk->messages, r->send[part].at[f.slot], f.size_b, &side);
+}
+
+static int replay_cancel_send(struct replay *r, uint32_t part, const struct as_handed *record)
+{
+    struct as_part_cancel_send f;
+    AS_TRY(as_part_unpack_cancel_send(record, &f));
+    if ((uint64_t)f.slot >= r->send[part].n)
+        return ASSAY_ERR_CORRUPT;
+    return as_messages_unsend(r->walk->messages, r->send[part].at[f.slot]);
+}
+
+static int replay_post(struct replay *r, const struct as_part_key *key,
+                       const struct as_handed *record)
+{
+    struct as_part_post f;
     uint32_t at;
-    AS_TRY(as_messages_post(r->walk->messages, (uint64_t)f[0], f[1], f[2], f[3], &at));
-    while (r->post.n <= slot)
+    AS_TRY(as_part_unpack_post(record, &f));
+    if (f.slot < 0 || f.slot >= SLOTS_MAX)
+        return ASSAY_ERR_CORRUPT;
+    AS_TRY(as_messages_post(r->walk->messages, (uint64_t)f.comm, f.to, f.source, f.tag, &at));
+    while (r->post.n <= (size_t)f.slot)
         AS_TRY(as_vec_push(&r->post, 0));
-    r->post.at[slot] = at;
+    r->post.at[f.slot] = at;
     while (r->post_key.n <= at)
         AS_TRY(as_vec_push(&r->post_key, (struct as_part_key){0}));
-    r->post_key.at[at] = key_of_record(record);
+    r->post_key.at[at] = *key;
     return 0;
 }
 
-static int replay_begin_send(struct replay *r, uint32_t part, const int64_t *f)
+static int replay_receive(struct replay *r, const struct as_part_key *key,
+                          const struct as_handed *record)
 {
-    const size_t slot = (size_t)f[4];
-    while (r->send[part].n <= slot)
-        AS_TRY(as_vec_push(&r->send[part], 0));
-    return as_messages_begin(r->walk->messages, (uint64_t)f[0], f[1], f[2], f[3],
-                             &r->send[part].at[slot]);
+    struct as_part_receive f;
+    AS_TRY(as_part_unpack_receive(record, &f));
+    if ((uint64_t)f.slot >= r->post.n)
+        return ASSAY_ERR_CORRUPT;
+    const struct as_message_side side = side_from(key, &f.side);
+    return as_messages_receive(r->walk->messages, r->post.at[f.slot], f.source, f.tag, f.size_b,
+                               &side);
+}
+
+static int replay_cancel_post(struct replay *r, const struct as_handed *record)
+{
+    struct as_part_cancel_post f;
+    AS_TRY(as_part_unpack_cancel_post(record, &f));
+    if ((uint64_t)f.slot >= r->post.n)
+        return ASSAY_ERR_CORRUPT;
+    return as_messages_cancel_post(r->walk->messages, r->post.at[f.slot]);
 }
 
 /* A rank that its communicator has not, by another's word: its operation is left out. */
-static int replay_begin(struct replay *r, const int64_t *f)
+static int replay_begin(struct replay *r, const struct as_handed *record)
 {
+    struct as_part_begin f;
     uint64_t number;
+    AS_TRY(as_part_unpack_begin(record, &f));
+    if ((uint64_t)f.kind >= AS_COLLECTIVE_KINDS_N)
+        return ASSAY_ERR_CORRUPT;
     const int rc =
-        as_collectives_begin(r->walk->collectives, (uint64_t)f[0], (uint32_t)f[1], (uint32_t)f[2],
-                             (enum as_collective_kind)f[3], f[4], &number);
+        as_collectives_begin(r->walk->collectives, (uint64_t)f.comm, (uint32_t)f.size,
+                             (uint32_t)f.rank, (enum as_collective_kind)f.kind, f.root, &number);
     r->walk->out->broken_n += rc == ASSAY_ERR_CORRUPT;
     return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
 }
 
-static int replay_leave(struct replay *r, const struct as_handed *record)
+static int replay_leave(struct replay *r, const struct as_part_key *key,
+                        const struct as_handed *record)
 {
-    const int64_t *f = record->field + AS_HANDED_KEY_N;
-    const struct as_collective_member member = {.location = (uint32_t)record->field[1],
-                                                .site = (uint32_t)f[3],
-                                                .arrival_site = (uint32_t)f[4],
-                                                .is_empty = f[5] & 1,
-                                                .moves_data = f[5] & 2,
-                                                .begin_ns = f[6],
-                                                .enter_ns = f[7],
-                                                .leave_ns = f[8]};
-    const int rc = as_collectives_leave(r->walk->collectives, (uint64_t)f[0], (uint64_t)f[1],
-                                        (uint32_t)f[2], &member);
+    struct as_part_leave f;
+    AS_TRY(as_part_unpack_leave(record, &f));
+    const struct as_collective_member member = {.location = key->location,
+                                                .site = (uint32_t)f.site,
+                                                .arrival_site = (uint32_t)f.arrival_site,
+                                                .is_empty = f.is_empty != 0,
+                                                .moves_data = f.moves_data != 0,
+                                                .begin_ns = f.begin_ns,
+                                                .enter_ns = f.enter_ns,
+                                                .leave_ns = f.leave_ns};
+    const int rc = as_collectives_leave(r->walk->collectives, (uint64_t)f.comm, (uint64_t)f.number,
+                                        (uint32_t)f.rank, &member);
     return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
 }
 
-static int replay_one(struct replay *r, uint32_t part, const struct as_handed *record)
+static int replay_one(struct replay *r, uint32_t part, const struct as_part_key *key,
+                      const struct as_handed *record)
 {
-    const int64_t *f = record->field + AS_HANDED_KEY_N;
-    struct as_messages *messages = r->walk->messages;
-    struct as_message_side side;
     switch (record->kind) {
     case AS_PART_SEND:
-        side = side_from(record, AS_HANDED_KEY_N + 5);
-        return as_messages_send(messages, (uint64_t)f[0], f[1], f[2], f[3], f[4], &side);
-    case AS_PART_SEND_BEGIN:
-        return replay_begin_send(r, part, f);
+        return replay_send(r, key, record);
+    case AS_PART_BEGIN_SEND:
+        return replay_begin_send(r, part, record);
     case AS_PART_SENT:
-        side = side_from(record, AS_HANDED_KEY_N + 2);
-        assert((size_t)f[0] < r->send[part].n);
-        return as_messages_sent(messages, r->send[part].at[f[0]], f[1], &side);
-    case AS_PART_UNSEND:
-        assert((size_t)f[0] < r->send[part].n);
-        return as_messages_unsend(messages, r->send[part].at[f[0]]);
+        return replay_sent(r, part, key, record);
+    case AS_PART_CANCEL_SEND:
+        return replay_cancel_send(r, part, record);
     case AS_PART_POST:
-        return replay_post(r, record);
+        return replay_post(r, key, record);
     case AS_PART_RECEIVE:
-        side = side_from(record, AS_HANDED_KEY_N + 4);
-        assert((size_t)f[0] < r->post.n);
-        return as_messages_receive(messages, r->post.at[f[0]], f[1], f[2], f[3], &side);
-    case AS_PART_GIVE_UP:
-        assert((size_t)f[0] < r->post.n);
-        return as_messages_cancel_post(messages, r->post.at[f[0]]);
+        return replay_receive(r, key, record);
+    case AS_PART_CANCEL_POST:
+        return replay_cancel_post(r, record);
     case AS_PART_BEGIN:
-        return replay_begin(r, f);
+        return replay_begin(r, record);
+    case AS_PART_LEAVE:
+        return replay_leave(r, key, record);
     default:
-        return replay_leave(r, record);
+        return ASSAY_ERR_CORRUPT;
     }
 }
 
 static int replay_record(void *context, uint32_t part, const struct as_handed *record)
 {
     struct replay *r = context;
-    AS_TRY(replay_one(r, part, record));
+    const struct as_part_key key = as_part_key_of(record);
+    if (record->n < AS_HANDED_KEY_N || key.location >= r->walk->walker.n)
+        return ASSAY_ERR_CORRUPT;
+    AS_TRY(replay_one(r, part, &key, record));
     while (r->wait_key.n < r->walk->out->waits.wait.n)
-        AS_TRY(as_vec_push(&r->wait_key, key_of_record(record)));
+        AS_TRY(as_vec_push(&r->wait_key, key));
     return 0;
 }
 
@@ -155,18 +213,20 @@ static int write_match_results(const struct replay *r, size_t late, const struct
     for (size_t i = 0; i < a->waits.wait.n; i++)
         as_part_write_wait(to, i < late ? AS_MET_WAITS : AS_MET_LATE_WAITS, &r->wait_key.at[i],
                            &a->waits.wait.at[i]);
-    const struct as_handed count = {
-        .kind = AS_PART_COUNT,
-        .n = 6 + AS_EAGER_PATHS_N,
-        .field = {(int64_t)a->violated_n, (int64_t)a->messages.matched_n,
-                  (int64_t)a->messages.sends_n, (int64_t)a->messages.receives_n,
-                  (int64_t)a->unmet_n, (int64_t)a->broken_n, a->eager_b[AS_EAGER_NEVER],
-                  a->eager_b[AS_EAGER_NEAR], a->eager_b[AS_EAGER_FAR]}};
+    struct as_part_match_totals totals = {.violated_n = (int64_t)a->violated_n,
+                                          .matched_n = (int64_t)a->messages.matched_n,
+                                          .sends_n = (int64_t)a->messages.sends_n,
+                                          .receives_n = (int64_t)a->messages.receives_n,
+                                          .unmet_n = (int64_t)a->unmet_n,
+                                          .broken_n = (int64_t)a->broken_n};
+    for (unsigned i = 0; i < AS_EAGER_PATHS_N; i++)
+        totals.eager_b[i] = a->eager_b[i];
+    const struct as_handed count = as_part_pack_match_totals(NULL, &totals);
     as_handed_write(to, AS_MET_COUNTS, &count);
     for (unsigned i = 0; i < AS_SIZE_CLASSES_N; i++) {
         const struct as_size_class *size = &traced->size[i];
-        const struct as_handed record = {
-            .kind = AS_PART_SIZE, .n = 3, .field = {i, (int64_t)size->n, (int64_t)size->size_b}};
+        const struct as_part_size fields = {i, (int64_t)size->n, (int64_t)size->size_b};
+        const struct as_handed record = as_part_pack_size(NULL, &fields);
         if (size->n)
             as_handed_write(to, AS_MET_COUNTS, &record);
     }

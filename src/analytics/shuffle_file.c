@@ -297,7 +297,9 @@ static int deliver_in_order(struct handed_source **heap, size_t n, as_handed_eac
 {
     while (n) {
         struct handed_source *first = heap[0];
-        AS_TRY(each(context, first->part, &first->record));
+        const int each_rc = each(context, first->part, &first->record);
+        if (each_rc < 0)
+            return each_rc == ASSAY_ERR_CORRUPT ? is_broken(first->file, err) : each_rc;
         const int rc = as_handed_next(first->file, &first->record, err);
         if (rc < 0)
             return rc;
