@@ -187,11 +187,11 @@ static int leave_frame(struct as_trace_walk *walk, struct as_walker *walker, int
     const struct as_open_call *outermost = as_walk_outermost(walker);
     const bool is_outermost = outermost && last == outermost;
     frame.moves_data = is_outermost && as_mpi_moves_data(walk, walker, &frame);
-    if (is_outermost && walker->said.n) {
+    if (is_outermost && walker->record.n) {
         AS_TRY(as_mpi_left(walk, walker, &frame, call->site, ns));
         frame.sent_b = last->sent_b;
         frame.received_b = last->received_b;
-        walker->said.n = 0;
+        walker->record.n = 0;
     }
     if (walker->frame.n == walker->speaking_n)
         walker->speaking_n = 0;
@@ -415,7 +415,7 @@ int as_doing_off(struct as_trace_walk *walk, struct as_walker *walker, int64_t n
         AS_TRY(leave_frame(walk, walker, ns));
     AS_TRY(turn_at(walk, walker, ns));
     memset(walker->depth, 0, sizeof walker->depth);
-    walker->team.n = walker->task.n = walker->said.n = 0;
+    walker->team.n = walker->task.n = walker->record.n = 0;
     walker->ended_n = 0;
     walker->awaits_team = walker->is_spare = false;
     walker->is_off = walker->was_off = true;

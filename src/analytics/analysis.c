@@ -104,16 +104,16 @@ static int store_call_record(struct as_walker *walker, const struct as_trace_eve
 {
     if (walker->frame.n == 0)
         return 0;
-    AS_TRY(as_vec_reserve(&walker->said, walker->said.n + 1));
-    struct as_call_record *said = &walker->said.at[walker->said.n++];
-    said->ns = event->raw_ns;
-    said->kind = event->kind;
-    memcpy(said->field, event->field, sizeof said->field);
+    AS_TRY(as_vec_reserve(&walker->record, walker->record.n + 1));
+    struct as_call_record *record = &walker->record.at[walker->record.n++];
+    record->ns = event->raw_ns;
+    record->kind = event->kind;
+    memcpy(record->field, event->field, sizeof record->field);
     return 0;
 }
 
-/* Those who do not want to know of a kind of event are not asked: routines and what calls said are
- * most of a trace. */
+/* Those who do not want to know of a kind of event are not asked: routines and what calls record
+ * are most of a trace. */
 static int hand_event(struct as_trace_walk *walk, struct as_walker *walker,
                       const struct as_trace_event *event)
 {
@@ -289,7 +289,7 @@ void as_walk_free(struct as_trace_walk *walk)
 {
     as_vec_foreach (&walk->walker, walker) {
         as_vec_fini(&walker->frame);
-        as_vec_fini(&walker->said);
+        as_vec_fini(&walker->record);
         as_vec_fini(&walker->team);
         as_vec_fini(&walker->task);
     }

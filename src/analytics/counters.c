@@ -23,7 +23,7 @@ static int new_counter(struct as_counters *counters, const struct as_trace_proce
                        struct as_counter_range **out)
 {
     const char *text = process ? as_trace_name_of(process, event->name).text : NULL;
-    const int64_t value = event->field[1];
+    const int64_t value = event->counter.value;
     const struct as_counter_range range = {.location = location,
                                            .name = event->name,
                                            .text = text ? text : "?",
@@ -57,7 +57,7 @@ int as_counters_event(struct as_counters *counters, const struct as_trace_proces
 {
     if (event->kind != AS_TRACE_COUNTER)
         return 0;
-    const int64_t value = event->field[1];
+    const int64_t value = event->counter.value;
     struct as_counter_range *range = find_counter(counters, location, event->name);
     if (!range)
         AS_TRY(new_counter(counters, process, location, event, &range));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What MPI calls said of themselves becomes messages and operations of many. A call's words count
+ * What MPI calls record of themselves becomes messages and operations of many. A call's words count
  * when it is left: then it is known when it began, when it ended, and what it completed.
  */
 #include <stdlib.h>
@@ -84,9 +84,9 @@ static void end_request(struct as_trace_walk *walk, struct as_request *request)
  */
 
 /* A collective in which this rank has bytes: others only wait, or make something. */
-static bool has_bytes(const struct as_call_record *said)
+static bool has_bytes(const struct as_call_record *record)
 {
-    return said->field[3] > 0 || said->field[4] > 0;
+    return record->collective.sent_b > 0 || record->collective.received_b > 0;
 }
 
 static bool ends_accesses(int64_t sync)
@@ -96,24 +96,25 @@ static bool ends_accesses(int64_t sync)
 }
 
 static bool is_transfer(struct as_trace_walk *walk, uint32_t process,
-                        const struct as_call_record *said)
+                        const struct as_call_record *record)
 {
     const struct as_request *request;
-    switch (said->kind) {
+    switch (record->kind) {
     case AS_TRACE_SEND:
-        return said->field[0] != AS_TRACE_NO_RANK && !(said->field[5] & AS_TRACE_PERSISTENT);
+        return record->message.partner != AS_TRACE_NO_RANK &&
+               !(record->message.bits & AS_TRACE_PERSISTENT);
     case AS_TRACE_RECEIVE:
-        return said->field[0] != AS_TRACE_NO_RANK;
+        return record->message.partner != AS_TRACE_NO_RANK;
     case AS_TRACE_START:
     case AS_TRACE_DONE:
-        request = find_request(walk, process, said->field[0]);
+        request = find_request(walk, process, record->request);
         return request && request->moves_data &&
-               (said->kind == AS_TRACE_START ? request->id.kind != AS_TRACE_POST
-                                             : request->is_active);
+               (record->kind == AS_TRACE_START ? request->id.kind != AS_TRACE_POST
+                                               : request->is_active);
     case AS_TRACE_COLLECTIVE:
-        return has_bytes(said) && !(said->field[5] & AS_TRACE_PERSISTENT);
+        return has_bytes(record) && !(record->collective.bits & AS_TRACE_PERSISTENT);
     case AS_TRACE_SYNC:
-        return ends_accesses(said->field[1]);
+        return ends_accesses(record->sync.kind);
     case AS_TRACE_RMA:
     case AS_TRACE_PARTS:
         return true;
@@ -127,8 +128,8 @@ bool as_mpi_moves_data(struct as_trace_walk *walk, struct as_walker *walker,
 {
     if (walk->is_file.at[frame->routine])
         return true;
-    as_vec_foreach (&walker->said, said)
-        if (is_transfer(walk, walker->process, said))
+    as_vec_foreach (&walker->record, record)
+        if (is_transfer(walk, walker->process, record))
             return true;
     return false;
 }
@@ -281,28 +282,28 @@ static int send_message(const struct leaving *l, const struct comm_place *place,
 
 /* The number that both sides of a partitioned message know; 0 of others. */
 static int find_channel(const struct leaving *l, const struct comm_place *place,
-                        const struct as_call_record *said, int64_t partner, uint64_t *out)
+                        const struct as_call_record *record, int64_t partner, uint64_t *out)
 {
-    const bool is_send = said->kind == AS_TRACE_SEND;
+    const bool is_send = record->kind == AS_TRACE_SEND;
     *out = 0;
-    if (!(said->field[5] & AS_TRACE_PARTITIONED))
+    if (!(record->message.bits & AS_TRACE_PARTITIONED))
         return 0;
     return as_channels_make(l->walk->channels,
                             &(struct as_channel_side){.comm = place->global,
                                                       .from = is_send ? place->self : partner,
                                                       .to = is_send ? partner : place->self,
-                                                      .tag = said->field[1],
+                                                      .tag = record->message.tag,
                                                       .is_send = is_send},
                             out);
 }
 
 /* Parts of a message go by an agreement of both sides, whatever their size. */
-static uint32_t send_bits_of(const struct leaving *l, const struct as_call_record *said,
+static uint32_t send_bits_of(const struct leaving *l, const struct as_call_record *record,
                              const struct as_open_call *frame)
 {
-    if (said->field[5] & (AS_TRACE_SYNCHRONOUS | AS_TRACE_PARTITIONED))
+    if (record->message.bits & (AS_TRACE_SYNCHRONOUS | AS_TRACE_PARTITIONED))
         return AS_MESSAGE_SYNCHRONOUS;
-    return said->field[5] & (AS_TRACE_BUFFERED | AS_TRACE_READY)
+    return record->message.bits & (AS_TRACE_BUFFERED | AS_TRACE_READY)
                ? AS_MESSAGE_LOCAL
                : l->walk->send_bits.at[frame->routine];
 }
@@ -317,32 +318,32 @@ static void add_received(struct as_open_call *frame, int64_t size_b)
     frame->received_b += (uint64_t)(size_b > 0 ? size_b : 0);
 }
 
-static int on_send_record(const struct leaving *l, const struct as_call_record *said)
+static int on_send_record(const struct leaving *l, const struct as_call_record *record)
 {
-    struct comm_place place = place_of(l->walk, l->walker->process, said->field[3]);
-    int64_t to = world_rank(&place, said->field[0]);
+    struct comm_place place = place_of(l->walk, l->walker->process, record->message.comm);
+    int64_t to = world_rank(&place, record->message.partner);
     struct as_open_call *frame = as_walk_outermost(l->walker);
-    if (said->field[0] == AS_TRACE_NO_RANK) /* nothing is sent */
+    if (record->message.partner == AS_TRACE_NO_RANK) /* nothing is sent */
         return 0;
-    const bool is_persistent = said->field[5] & AS_TRACE_PERSISTENT;
+    const bool is_persistent = record->message.bits & AS_TRACE_PERSISTENT;
     if (!is_persistent)
-        add_sent(frame, said->field[2]);
+        add_sent(frame, record->message.size_b);
     if (!place.is_known || to < 0)
         return 0;
-    struct as_request request = {.id = {l->walker->process, AS_TRACE_SEND, said->field[4]},
+    struct as_request request = {.id = {l->walker->process, AS_TRACE_SEND, record->message.request},
                                  .is_persistent = is_persistent,
                                  .is_active = !is_persistent,
                                  .site = l->site,
                                  .begin_ns = l->frame->enter_ns,
                                  .partner = to,
-                                 .tag = said->field[1],
-                                 .size_b = said->field[2],
-                                 .bits = send_bits_of(l, said, frame),
+                                 .tag = record->message.tag,
+                                 .size_b = record->message.size_b,
+                                 .bits = send_bits_of(l, record, frame),
                                  .moves_data = true,
-                                 .comm = (uint64_t)said->field[3]};
-    if (said->field[4] == 0)
+                                 .comm = (uint64_t)record->message.comm};
+    if (record->message.request == 0)
         return send_message(l, &place, &request, request.begin_ns);
-    AS_TRY(find_channel(l, &place, said, to, &request.channel));
+    AS_TRY(find_channel(l, &place, record, to, &request.channel));
     if (!is_persistent)
         AS_TRY(begin_send(l, &request));
     return store_mpi_request(l->walk, request);
@@ -357,24 +358,25 @@ static int post_receive(const struct leaving *l, struct as_request *request)
                          request->partner, request->tag, &request->post);
 }
 
-static int on_post_record(const struct leaving *l, const struct as_call_record *said)
+static int on_post_record(const struct leaving *l, const struct as_call_record *record)
 {
-    struct comm_place place = place_of(l->walk, l->walker->process, said->field[3]);
-    int64_t from =
-        said->field[0] == AS_TRACE_ANY ? AS_MESSAGE_ANY : world_rank(&place, said->field[0]);
+    struct comm_place place = place_of(l->walk, l->walker->process, record->message.comm);
+    int64_t from = record->message.partner == AS_TRACE_ANY
+                       ? AS_MESSAGE_ANY
+                       : world_rank(&place, record->message.partner);
     /* That of a call that blocks is done when it is left: on_receive_record posts it. */
-    if (said->field[4] == 0 || !place.is_known || (from < 0 && from != AS_MESSAGE_ANY))
+    if (record->message.request == 0 || !place.is_known || (from < 0 && from != AS_MESSAGE_ANY))
         return 0;
-    struct as_request request = {.id = {l->walker->process, AS_TRACE_POST, said->field[4]},
+    struct as_request request = {.id = {l->walker->process, AS_TRACE_POST, record->message.request},
                                  .moves_data = true,
-                                 .is_persistent = said->field[5] & AS_TRACE_PERSISTENT,
+                                 .is_persistent = record->message.bits & AS_TRACE_PERSISTENT,
                                  .site = l->site,
                                  .partner = from,
-                                 .tag = said->field[1] == AS_TRACE_ANY ? AS_MESSAGE_ANY
-                                                                       : said->field[1],
-                                 .size_b = said->field[2],
-                                 .comm = (uint64_t)said->field[3]};
-    AS_TRY(find_channel(l, &place, said, from, &request.channel));
+                                 .tag = record->message.tag == AS_TRACE_ANY ? AS_MESSAGE_ANY
+                                                                            : record->message.tag,
+                                 .size_b = record->message.size_b,
+                                 .comm = (uint64_t)record->message.comm};
+    AS_TRY(find_channel(l, &place, record, from, &request.channel));
     request.is_active = !request.is_persistent;
     if (request.is_active)
         AS_TRY(post_receive(l, &request));
@@ -382,31 +384,34 @@ static int on_post_record(const struct leaving *l, const struct as_call_record *
 }
 
 /* Done by a call that asked for it, or by one that waits for or looks at a request. */
-static int on_receive_record(const struct leaving *l, const struct as_call_record *said)
+static int on_receive_record(const struct leaving *l, const struct as_call_record *record)
 {
-    struct comm_place place = place_of(l->walk, l->walker->process, said->field[3]);
-    int64_t from = world_rank(&place, said->field[0]);
+    struct comm_place place = place_of(l->walk, l->walker->process, record->message.comm);
+    int64_t from = world_rank(&place, record->message.partner);
     struct as_open_call *frame = as_walk_outermost(l->walker);
-    add_received(frame, said->field[2]);
+    add_received(frame, record->message.size_b);
     if (!place.is_known || from < 0 || is_doubted(l->walk, from) || is_doubted(l->walk, place.self))
         return 0;
     int64_t begin_ns = l->frame->enter_ns;
     uint32_t post, site = l->site;
     struct as_request *request =
-        said->field[4] ? find_request(l->walk, l->walker->process, said->field[4]) : NULL;
+        record->message.request ? find_request(l->walk, l->walker->process, record->message.request)
+                                : NULL;
     if (request && request->id.kind == AS_TRACE_POST && request->is_active) {
         begin_ns = request->begin_ns;
         site = request->site;
         post = request->post;
         end_request(l->walk, request);
-    } else if (said->field[4] == 0 || l->walker->was_off) { /* it may have been asked for then */
-        AS_TRY(as_match_post(l->walk, place.global, place.self, from, said->field[1], &post));
+    } else if (record->message.request == 0 ||
+               l->walker->was_off) { /* it may have been asked for then */
+        AS_TRY(as_match_post(l->walk, place.global, place.self, from, record->message.tag, &post));
     } else {
         l->walk->out->broken_n++;
         return 0;
     }
     const struct as_message_side side = side_of(l, site, begin_ns);
-    return as_match_receive(l->walk, post, from, said->field[1], said->field[2], &side);
+    return as_match_receive(l->walk, post, from, record->message.tag, record->message.size_b,
+                            &side);
 }
 
 /* ---- Operations of many ---------------------------------------------------------------------- */
@@ -429,20 +434,20 @@ static int leave_collective(const struct leaving *l, const struct as_request *r)
     return rc;
 }
 
-static int on_collective_record(const struct leaving *l, const struct as_call_record *said)
+static int on_collective_record(const struct leaving *l, const struct as_call_record *record)
 {
-    struct comm_place place = place_of(l->walk, l->walker->process, said->field[0]);
+    struct comm_place place = place_of(l->walk, l->walker->process, record->collective.comm);
     struct as_open_call *frame = as_walk_outermost(l->walker);
     uint8_t kind = l->walk->collective.at[frame->routine];
-    const bool is_persistent = said->field[5] & AS_TRACE_PERSISTENT;
+    const bool is_persistent = record->collective.bits & AS_TRACE_PERSISTENT;
     if (!is_persistent) {
-        add_sent(frame, said->field[3]);
-        add_received(frame, said->field[4]);
+        add_sent(frame, record->collective.sent_b);
+        add_received(frame, record->collective.received_b);
     }
     if (!place.is_known || !count_both_groups(&place) || place.size < 2 ||
         is_doubted(l->walk, place.self) || l->walk->is_watched)
         return 0;
-    const int64_t root = root_among_both(&place, said->field[2]);
+    const int64_t root = root_among_both(&place, record->collective.root);
     uint64_t number = 0;
     if (!is_persistent) {
         int rc = as_match_begin(l->walk, place.global, place.size, place.rank,
@@ -453,7 +458,7 @@ static int on_collective_record(const struct leaving *l, const struct as_call_re
             return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
     }
     const struct as_request request = {
-        .id = {l->walker->process, AS_TRACE_COLLECTIVE, said->field[1]},
+        .id = {l->walker->process, AS_TRACE_COLLECTIVE, record->collective.request},
         .is_persistent = is_persistent,
         .is_active = !is_persistent,
         .site = l->site,
@@ -464,18 +469,19 @@ static int on_collective_record(const struct leaving *l, const struct as_call_re
         .collective = number,
         .size_b = place.size,
         .rank = place.rank,
-        .is_empty = said->field[3] <= 0,
-        .sent_b = said->field[3],
-        .received_b = said->field[4],
-        .moves_data = has_bytes(said)};
-    return said->field[1] ? store_mpi_request(l->walk, request) : leave_collective(l, &request);
+        .is_empty = record->collective.sent_b <= 0,
+        .sent_b = record->collective.sent_b,
+        .received_b = record->collective.received_b,
+        .moves_data = has_bytes(record)};
+    return record->collective.request ? store_mpi_request(l->walk, request)
+                                      : leave_collective(l, &request);
 }
 
 /* ---- Beginning and end of requests ----------------------------------------------------------- */
 
-static int on_start_record(const struct leaving *l, const struct as_call_record *said)
+static int on_start_record(const struct leaving *l, const struct as_call_record *record)
 {
-    struct as_request *request = find_request(l->walk, l->walker->process, said->field[0]);
+    struct as_request *request = find_request(l->walk, l->walker->process, record->request);
     if (!request || request->is_active)
         return 0;
     request->site = l->site;
@@ -496,9 +502,9 @@ static int on_start_record(const struct leaving *l, const struct as_call_record 
     return 0;
 }
 
-static int on_parts_record(const struct leaving *l, const struct as_call_record *said)
+static int on_parts_record(const struct leaving *l, const struct as_call_record *record)
 {
-    struct as_request *request = find_request(l->walk, l->walker->process, said->field[0]);
+    struct as_request *request = find_request(l->walk, l->walker->process, record->request);
     if (request && request->is_active)
         request->ready_ns = l->frame->enter_ns;
     return 0;
@@ -516,9 +522,9 @@ static int parts_done(const struct leaving *l, const struct as_request *r)
 }
 
 /* A send, or an operation of many, is complete. */
-static int on_done_record(const struct leaving *l, const struct as_call_record *said)
+static int on_done_record(const struct leaving *l, const struct as_call_record *record)
 {
-    struct as_request *request = find_request(l->walk, l->walker->process, said->field[0]);
+    struct as_request *request = find_request(l->walk, l->walker->process, record->request);
     if (!request || !request->is_active)
         return 0;
     const struct as_request r = *request;
@@ -554,10 +560,10 @@ static int let_go(struct as_trace_walk *walk, const struct as_walker *walker,
 }
 
 /* A send that is freed goes its way all the same. */
-static int on_cancel_record(const struct leaving *l, const struct as_call_record *said)
+static int on_cancel_record(const struct leaving *l, const struct as_call_record *record)
 {
-    struct as_request *request = find_request(l->walk, l->walker->process, said->field[0]);
-    const bool is_freed = said->kind == AS_TRACE_FREED;
+    struct as_request *request = find_request(l->walk, l->walker->process, record->request);
+    const bool is_freed = record->kind == AS_TRACE_FREED;
     if (!request)
         return 0;
     const struct as_request r = *request;
@@ -657,7 +663,7 @@ static int missed_starts(struct as_trace_walk *walk, const struct as_walker *wal
     }
     struct comm_place place = place_of(walk, walker->process, (int64_t)request->comm);
     const bool is_send = request->id.kind == AS_TRACE_SEND;
-    /* Receives count as they are done; but nothing is said of the end of one in parts. */
+    /* Receives count as they are done; but nothing is record of the end of one in parts. */
     if (!is_send && !request->channel)
         return 0;
     return as_messages_missed(walk->messages, request->channel ? request->channel : place.global,
@@ -692,35 +698,35 @@ int as_mpi_left(struct as_trace_walk *walk, struct as_walker *walker,
                 const struct as_open_call *frame, uint32_t site, int64_t leave_ns)
 {
     const struct leaving l = {walk, walker, frame, site, leave_ns};
-    as_vec_foreach (&walker->said, said) {
-        switch (said->kind) {
+    as_vec_foreach (&walker->record, record) {
+        switch (record->kind) {
         case AS_TRACE_SEND:
-            AS_TRY(on_send_record(&l, said));
+            AS_TRY(on_send_record(&l, record));
             break;
         case AS_TRACE_POST:
-            AS_TRY(on_post_record(&l, said));
+            AS_TRY(on_post_record(&l, record));
             break;
         case AS_TRACE_RECEIVE:
-            AS_TRY(on_receive_record(&l, said));
+            AS_TRY(on_receive_record(&l, record));
             break;
         case AS_TRACE_COLLECTIVE:
-            AS_TRY(on_collective_record(&l, said));
+            AS_TRY(on_collective_record(&l, record));
             break;
         case AS_TRACE_START:
-            AS_TRY(on_start_record(&l, said));
+            AS_TRY(on_start_record(&l, record));
             break;
         case AS_TRACE_DONE:
-            AS_TRY(on_done_record(&l, said));
+            AS_TRY(on_done_record(&l, record));
             break;
         case AS_TRACE_PARTS:
-            AS_TRY(on_parts_record(&l, said));
+            AS_TRY(on_parts_record(&l, record));
             break;
         case AS_TRACE_RMA:
         case AS_TRACE_SYNC:
-            AS_TRY(as_windows_left(walk, walker, frame, l.site, leave_ns, said));
+            AS_TRY(as_windows_left(walk, walker, frame, l.site, leave_ns, record));
             break;
         default:
-            AS_TRY(on_cancel_record(&l, said));
+            AS_TRY(on_cancel_record(&l, record));
             break;
         }
     }

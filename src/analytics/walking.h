@@ -31,12 +31,36 @@ struct as_open_call {
     bool moves_data;               /* when it is left: it starts or completes a transfer */
 };
 
-/* What a call said of itself; it counts when the call is left, for then its end is known. */
+/* A record of a call; it counts when the call is left, for then its end is known. The fields are
+ * those of as_trace_event. */
 struct as_call_record {
     int64_t ns;
     uint8_t kind;
-    int64_t field[6];
+    union {
+        int64_t field[6];
+        struct {
+            int64_t partner, tag, size_b, comm, request, bits;
+        } message;
+        struct {
+            int64_t comm, request, root, sent_b, received_b, bits;
+        } collective;
+        int64_t request;
+        struct {
+            int64_t target, size_b, window;
+        } access;
+        struct {
+            int64_t window, kind, rank;
+        } sync;
+    };
 };
+#define AS_CALL_RECORD_IS_EVENT(member)                                                            \
+    _Static_assert(sizeof(((struct as_call_record *)0)->member) ==                                 \
+                       sizeof(((struct as_trace_event *)0)->member),                               \
+                   "fields of " #member)
+AS_CALL_RECORD_IS_EVENT(message);
+AS_CALL_RECORD_IS_EVENT(collective);
+AS_CALL_RECORD_IS_EVENT(access);
+AS_CALL_RECORD_IS_EVENT(sync);
 
 struct as_team {
     int64_t region, index, threads;
@@ -55,9 +79,9 @@ struct as_call_known {
 struct as_walker {
     uint32_t location, process;
     AS_VEC(struct as_open_call) frame;
-    size_t speaking_n;                  /* frames up to the outermost call of MPI; 0: in none */
-    AS_VEC(struct as_call_record) said; /* of that call */
-    AS_VEC(struct as_team) team;        /* implicit tasks that it is in */
+    size_t speaking_n;                    /* frames up to the outermost call of MPI; 0: in none */
+    AS_VEC(struct as_call_record) record; /* of that call */
+    AS_VEC(struct as_team) team;          /* implicit tasks that it is in */
     uint32_t depth[AS_ACTIVITIES_N];
     int64_t since_ns;             /* what it does now it does since then */
     AS_VEC(uint32_t) task;        /* explicit ones that it is in: OpenMP's depth outside of them */

@@ -229,12 +229,12 @@ static uint32_t target_of(int64_t partner)
 int as_windows_event(struct as_trace_walk *walk, struct as_walker *walker,
                      const struct as_trace_event *event)
 {
-    const int64_t kind = event->field[1], partner = event->field[2];
+    const int64_t kind = event->sync.kind, partner = event->sync.rank;
     struct window_side *side;
     if (walker->frame.n == 0)
         return 0;
     const struct as_open_call *frame = &walker->frame.at[walker->frame.n - 1];
-    AS_TRY(side_of_window(walk, walker->process, event->field[0], &side));
+    AS_TRY(side_of_window(walk, walker->process, event->sync.window, &side));
     if (!side->window || partner >= side->size)
         return 0;
     struct rma_moment now = {.ns = frame->enter_ns,
@@ -392,12 +392,12 @@ static int leave_fence(const struct window_call *call, enum as_collective_kind k
     return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
 }
 
-static int leave_access(const struct window_call *call, const struct as_call_record *said)
+static int leave_access(const struct window_call *call, const struct as_call_record *record)
 {
     struct as_open_call *frame = as_walk_outermost(&call->walk->walker.at[call->location]);
     const struct as_trace_comm *comm = call->side->comm;
-    const int64_t target = said->field[0];
-    const uint64_t size_b = said->field[1] > 0 ? (uint64_t)said->field[1] : 0;
+    const int64_t target = record->access.target;
+    const uint64_t size_b = record->access.size_b > 0 ? (uint64_t)record->access.size_b : 0;
     const char *routine = call->walk->text.at[frame->routine];
     const bool is_get = as_mpi_is(routine, "get") || as_mpi_is(routine, "rget");
     if (target < 0)
@@ -416,10 +416,10 @@ static int leave_access(const struct window_call *call, const struct as_call_rec
     return wait_for_lock(call, (uint32_t)target);
 }
 
-static int leave_sync(const struct window_call *call, const struct as_call_record *said)
+static int leave_sync(const struct window_call *call, const struct as_call_record *record)
 {
-    const uint32_t target = target_of(said->field[2]);
-    switch (said->field[1]) {
+    const uint32_t target = target_of(record->sync.rank);
+    switch (record->sync.kind) {
     case AS_TRACE_FENCE:
         return leave_fence(call, AS_COLLECTIVE_KIND_FENCE);
     case AS_TRACE_WINDOW_MADE:
@@ -446,7 +446,7 @@ static int leave_sync(const struct window_call *call, const struct as_call_recor
 
 int as_windows_left(struct as_trace_walk *walk, struct as_walker *walker,
                     const struct as_open_call *frame, uint32_t site, int64_t leave_ns,
-                    const struct as_call_record *said)
+                    const struct as_call_record *record)
 {
     struct window_call call = {.walk = walk,
                                .location = walker->location,
@@ -454,13 +454,14 @@ int as_windows_left(struct as_trace_walk *walk, struct as_walker *walker,
                                .moves_data = frame->moves_data,
                                .enter_ns = frame->enter_ns,
                                .leave_ns = leave_ns};
-    const bool is_access = said->kind == AS_TRACE_RMA;
-    AS_TRY(side_of_window(walk, walker->process, said->field[is_access ? 2 : 0], &call.side));
+    const bool is_access = record->kind == AS_TRACE_RMA;
+    AS_TRY(side_of_window(walk, walker->process,
+                          is_access ? record->access.window : record->sync.window, &call.side));
     if (is_access)
-        return leave_access(&call, said);
-    if (!call.side->window || said->field[2] >= call.side->size)
+        return leave_access(&call, record);
+    if (!call.side->window || record->sync.rank >= call.side->size)
         return 0;
-    const int rc = leave_sync(&call, said);
+    const int rc = leave_sync(&call, record);
     call.side->judged_ns = call.enter_ns;
     return rc;
 }

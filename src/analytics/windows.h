@@ -17,9 +17,9 @@ void as_windows_free(struct as_trace_walk *walk);
 /* A call says it at the moment of its enter: what others may wait for. */
 int as_windows_event(struct as_trace_walk *walk, struct as_walker *walker,
                      const struct as_trace_event *event);
-/* The call that said it is left: what it waited for. */
+/* The call that record it is left: what it waited for. */
 int as_windows_left(struct as_trace_walk *walk, struct as_walker *walker,
                     const struct as_open_call *frame, uint32_t site, int64_t leave_ns,
-                    const struct as_call_record *said);
+                    const struct as_call_record *record);
 
 #endif
