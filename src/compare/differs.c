@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "compare/statistics.h"
+#include "experiment/metric_names.h"
 
 /* Of what a row took on a side: versions with less do not speak for it. */
 #define LEAST_PART 0.1
@@ -299,7 +300,7 @@ static int add_value(struct row_comparison *t, const struct as_code_metric *metr
             set_fact_number(t, it, s, value->value) < 0)
             return ASSAY_ERR_NOMEM;
     }
-    const bool is_share = strcmp(metric->name, "fp_packed_pct") == 0;
+    const bool is_share = strcmp(metric->name, AS_METRIC_fp_packed_pct) == 0;
     settle_fact(t, is_share ? 3 : metric->is_neutral ? 7 : 4);
     return 0;
 }

@@ -7,18 +7,20 @@
 #include <string.h>
 
 #include "compare/differs.h"
+#include "experiment/metric_names.h"
 
 /* In the order in which they are told. */
-static const char *const handful[] = {"cqa_cycles", "cqa_cycles_source", "cqa_insn_n",
-                                      "cqa_vec_ratio_all_pct", "cqa_vec_eff_all_pct"};
+static const char *const handful[] = {AS_METRIC_cqa_cycles, AS_METRIC_cqa_cycles_source,
+                                      AS_METRIC_cqa_insn_n, "cqa_vec_ratio_all_pct",
+                                      "cqa_vec_eff_all_pct"};
 /* Bounds of the cycles; the window is what a simulation adds to the greatest of them. */
 static const struct {
     const char *name, *word;
-} bound[] = {{"cqa_front_end_cy", "front end"},
-             {"cqa_ports_cy", "ports"},
-             {"cqa_divide_cy", "divide"},
-             {"cqa_chain_cy", "chain"}};
-static const char window[] = "cqa_window_cy";
+} bound[] = {{AS_METRIC_cqa_front_end_cy, "front end"},
+             {AS_METRIC_cqa_ports_cy, "ports"},
+             {AS_METRIC_cqa_divide_cy, "divide"},
+             {AS_METRIC_cqa_chain_cy, "chain"}};
+static const char window[] = AS_METRIC_cqa_window_cy;
 
 enum {
     HANDFUL = sizeof handful / sizeof *handful,
@@ -34,7 +36,7 @@ bool as_fact_is_short(const char *topic, const char *name)
         return true;
     for (size_t i = 0; i < HANDFUL; i++) /* instructions are told of every row */
         if (strcmp(name, handful[i]) == 0)
-            return strcmp(name, "cqa_insn_n") != 0;
+            return strcmp(name, AS_METRIC_cqa_insn_n) != 0;
     return false;
 }
 
@@ -52,7 +54,7 @@ static void write_limit(struct as_str *out, const char *word)
 /* "front end, chain"; nothing where no bound is known. */
 static void write_limits(struct as_str *out, const struct as_object_facts *told)
 {
-    const struct as_code_value *cycles = known_value(told, "cqa_cycles"),
+    const struct as_code_value *cycles = known_value(told, AS_METRIC_cqa_cycles),
                                *added = known_value(told, window);
     double greatest = 0;
     if (cycles && added && added->value.value > ADDS * cycles->value.value) {
