@@ -20,6 +20,7 @@
 #include "profiling.h"
 #include "recording.h"
 #include "report/parallel.h"
+#include "report/queries.h"
 #include "runs.h"
 #include "sheet.h"
 #include "trace_clocks.h"
@@ -120,12 +121,7 @@ static int show_findings(struct assay_experiment *experiment, int64_t run_id, st
     char number[16];
     unsigned n = 0;
     int rc;
-    AS_TRY(assay_rows_open(experiment,
-                           "SELECT text, workaround FROM v_findings WHERE run_id = ?1"
-                           " AND rule IN ('late', 'waiting_in_turn', 'transfer', 'serialisation')"
-                           " ORDER BY rank",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, run_id);
+    AS_TRY(as_query_open_of(experiment, AS_QUERY_TRACE_FINDINGS, run_id, &rows, err));
     while ((rc = assay_rows_next(rows, err)) > 0) {
         if (n++ == 0)
             as_page_heading(page, "Recommendations");
@@ -145,15 +141,7 @@ static int show_doubts(struct assay_experiment *experiment, int64_t run_id, stru
     struct assay_rows *rows;
     unsigned n = 0;
     int rc;
-    AS_TRY(assay_rows_open(
-        experiment,
-        "SELECT text FROM v_flags WHERE run_id = ?1 AND name IN ('crashed',"
-        " 'killed', 'failed', 'busy_host', 'trace_range', 'trace_ring', 'trace_off',"
-        " 'trace_lost', 'trace_missed', 'trace_static', 'function_untraced',"
-        " 'functions_untraced', 'functions_lost', 'functions_cost',"
-        " 'worksharing_unseen', 'trace_not_simulated') ORDER BY name = 'busy_host', flag_id",
-        &rows, err));
-    assay_rows_bind_integer(rows, 1, run_id);
+    AS_TRY(as_query_open_of(experiment, AS_QUERY_TRACE_CAVEATS, run_id, &rows, err));
     while ((rc = assay_rows_next(rows, err)) > 0) {
         if (n++ == 0)
             as_page_heading(page, "Caveats");
@@ -201,10 +189,7 @@ static int write_points_cost(struct assay_experiment *experiment, int64_t run_id
                              struct as_str *out, struct assay_error *err)
 {
     struct assay_rows *rows;
-    AS_TRY(assay_rows_open(experiment,
-                           "SELECT points_s FROM v_traces WHERE run_id = ?1 AND points_s NOTNULL",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, run_id);
+    AS_TRY(as_query_open_of(experiment, AS_QUERY_TRACE_POINTS, run_id, &rows, err));
     const int rc = assay_rows_next(rows, err);
     if (rc > 0)
         as_str_appendf(out, "; probes of functions took a measured %.3g s over all threads",
