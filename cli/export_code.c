@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analytics/facts.h"
+#include "analytics/store/facts.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "report/queries.h"

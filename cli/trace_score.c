@@ -7,8 +7,8 @@
 
 #include <assay/profile.h>
 
-#include "analytics/score.h"
-#include "analytics/trace_result.h"
+#include "analytics/store/score.h"
+#include "analytics/store/trace_result.h"
 #include "base/error.h"
 #include "base/outfile.h"
 #include "report/profile.h"

@@ -11,7 +11,7 @@
 #include <assay/mil.h>
 #include <assay/report.h>
 
-#include "analytics/trace_result.h"
+#include "analytics/store/trace_result.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/nearest.h"

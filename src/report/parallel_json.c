@@ -2,7 +2,7 @@
 /* How a run worked in parallel, as JSON (doc/reference/json.md). Times are seconds. */
 #include <stdio.h>
 
-#include "analytics/interest.h"
+#include "analytics/state/interest.h"
 #include "report/parallel.h"
 
 #define SECONDS(ns) ((double)(ns)*1e-9)

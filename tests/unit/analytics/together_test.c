@@ -19,8 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analytics/part.h"
-#include "analytics/trace_result.h"
+#include "analytics/parallel/partition.h"
+#include "analytics/store/trace_result.h"
 #include "launch/party.h"
 #include "trace/write.h"
 
@@ -516,29 +516,29 @@ static void test_within_regions(void **state)
 
 /* Files of two parts that found nothing, but for one record of part 1. */
 static void write_found(const struct as_trace_part *part, uint32_t channel,
-                        const struct as_handed *record)
+                        const struct as_shuffle_record *record)
 {
     struct assay_error err = {0};
     for (uint32_t number = 0; number < part->part_n; number++) {
         const struct as_part_found_totals totals = {.bin_ns = 1000,
                                                     .partition = (int64_t)part->partition};
-        const struct as_handed count = as_part_pack_found_totals(NULL, &totals);
-        struct as_handed_out *to;
+        const struct as_shuffle_record count = as_part_pack_found_totals(NULL, &totals);
+        struct as_shuffle_out *to;
         char path[4200];
         as_part_path(part, AS_PART_FOUND, number, path);
-        assert_int_equal(as_handed_new(path, AS_FOUND_CHANNELS_N, &to, &err), 0);
-        as_handed_write(to, AS_FOUND_COUNTS, &count);
+        assert_int_equal(as_shuffle_new(path, AS_FOUND_CHANNELS_N, &to, &err), 0);
+        as_shuffle_write(to, AS_FOUND_COUNTS, &count);
         if (record && number == 1)
-            as_handed_write(to, channel, record);
-        assert_int_equal(as_handed_close(&to, &err), 0);
-        as_part_path(part, AS_PART_MET, number, path);
-        assert_int_equal(as_handed_new(path, AS_MET_CHANNELS_N, &to, &err), 0);
-        assert_int_equal(as_handed_close(&to, &err), 0);
+            as_shuffle_write(to, channel, record);
+        assert_int_equal(as_shuffle_close(&to, &err), 0);
+        as_part_path(part, AS_PART_MATCHED, number, path);
+        assert_int_equal(as_shuffle_new(path, AS_MATCHED_CHANNELS_N, &to, &err), 0);
+        assert_int_equal(as_shuffle_close(&to, &err), 0);
     }
 }
 
 static int gathered(const char *directory, const struct as_party *party, uint32_t channel,
-                    const struct as_handed *record)
+                    const struct as_shuffle_record *record)
 {
     struct assay_error err = {0};
     struct as_trace_part part = {0};
@@ -571,11 +571,11 @@ static void test_damaged_records(void **state)
                                  addresses = {.address_n = 3, .routine = -1};
     const struct as_part_thread thread = {.location = -1};
     const struct as_part_bin bin = {.bin = 1 << 30}, plane = {.plane = AS_TIMELINE_PLANES_N};
-    struct as_handed longer = as_part_pack_sum(&key, &whole_sum);
+    struct as_shuffle_record longer = as_part_pack_sum(&key, &whole_sum);
     longer.n++;
     const struct {
         uint32_t channel;
-        struct as_handed record;
+        struct as_shuffle_record record;
         int rc;
     } it[] = {{AS_FOUND_SITES, as_part_pack_site(&key, &site), ASSAY_ERR_CORRUPT},
               {AS_FOUND_SUMS, as_part_pack_sum(&key, &whole_sum), 0},
@@ -587,7 +587,7 @@ static void test_damaged_records(void **state)
               {AS_FOUND_WAITS, as_part_pack_wait(&key, &kind), ASSAY_ERR_CORRUPT},
               {AS_FOUND_SAMPLES, as_part_pack_sampled(&key, &sampled), ASSAY_ERR_CORRUPT},
               {AS_FOUND_SAMPLES, as_part_pack_sampled(&key, &addresses), ASSAY_ERR_CORRUPT},
-              {AS_FOUND_LOCATIONS, as_part_pack_thread(NULL, &thread), ASSAY_ERR_CORRUPT},
+              {AS_FOUND_THREADS, as_part_pack_thread(NULL, &thread), ASSAY_ERR_CORRUPT},
               {AS_FOUND_BINS, as_part_pack_bin(NULL, &bin), ASSAY_ERR_CORRUPT},
               {AS_FOUND_BINS, as_part_pack_bin(NULL, &plane), ASSAY_ERR_CORRUPT}};
     (void)state;
