@@ -569,8 +569,8 @@ static int append_measured(const struct deck *d, int64_t loop_id, struct as_str 
                             &rows, err));
     assay_rows_bind_integer(rows, 2, loop_id);
     const int rc = assay_rows_next(rows, err);
-    const char *said = rc > 0 ? assay_rows_text(rows, 0) : NULL;
-    const char *verdict = said ? strstr(said, ": ") : NULL;
+    const char *text_of_rule = rc > 0 ? assay_rows_text(rows, 0) : NULL;
+    const char *verdict = text_of_rule ? strstr(text_of_rule, ": ") : NULL;
     const char *end = verdict ? strstr(verdict, ". ") : NULL;
     if (verdict)
         as_str_appendf(text, " Measured%.*s", end ? (int)(end + 1 - verdict) : (int)strlen(verdict),

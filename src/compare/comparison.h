@@ -17,8 +17,8 @@ struct as_comparison_work {
     struct as_repeats *repeats;
     unsigned *failed_n;
     struct as_alignment alignment;
-    struct as_object *part;       /* [row * side_n + side]: costs of a row; kind 0 = none */
-    struct as_object_facts *told; /* the same of what sides say of the code */
+    struct as_object *part;             /* [row * side_n + side]: costs of a row; kind 0 = none */
+    struct as_object_facts *code_facts; /* the same of what sides say of the code */
     struct as_notes notes;
     struct assay_comparison *result;
     struct as_arena *arena; /* of the result */

@@ -41,18 +41,19 @@ int as_fact_of(const struct as_set *set, size_t n, const struct as_alignment *al
                const struct as_object *part, struct as_arena *arena, struct as_object_facts **out);
 
 /* A value of the code by the name of its metric, or NULL. */
-const struct as_code_value *as_fact_value(const struct as_object_facts *told, const char *name);
+const struct as_code_value *as_fact_value(const struct as_object_facts *code_facts,
+                                          const char *name);
 /* As it is shown, a copy in the arena; NULL without memory. */
 const char *as_fact_number(struct as_arena *arena, double x);
 /* Whether a fact is told in the line under a row: of code quality analysis the few of loop_code.c.
  */
 bool as_fact_is_short(const char *topic, const char *name);
 /* Gives a row of a loop its code, side by side. */
-int as_loop_code_compare(struct as_arena *arena, const struct as_object_facts *told, size_t n,
+int as_loop_code_compare(struct as_arena *arena, const struct as_object_facts *code_facts, size_t n,
                          struct assay_compare_row *row);
 
 /* Gives a row of `n` sides its facts, and its cells what differs from the first that has it. */
-int as_compare_fill_row(struct as_arena *arena, const struct as_object_facts *told, size_t n,
+int as_compare_fill_row(struct as_arena *arena, const struct as_object_facts *code_facts, size_t n,
                         struct assay_compare_row *row, struct assay_compare_cell *cell);
 
 /* ---- The whole ----------------------------------------------------------------------------- */

@@ -70,7 +70,7 @@ struct as_varied_all {
     uint32_t threads;
     uint64_t lost, damaged;
     double spent_ns;
-    uint64_t met, team; /* records of threads that ran at once; sum of how many there were */
+    uint64_t overlap_n, team; /* records of threads that ran at once; sum of how many there were */
 };
 
 /* Reads and removes the files of variants in `directory`, adding to `out`. `plan` was checked;
@@ -80,7 +80,8 @@ int as_varied_read(const char *directory, const struct as_patch_plan *plan, doub
                    struct as_varied_all *out, struct assay_error *err);
 void as_varied_fini(struct as_varied_all *all);
 
-/* ---- takes.c: pure functions of their arguments --------------------------------------------- */
+/* ---- measurements.c: pure functions of their arguments
+ * --------------------------------------------- */
 
 struct as_decan_scale {
     double cycles; /* of a core in a tick */
@@ -89,16 +90,16 @@ struct as_decan_scale {
 
 /* Buckets of one loop's records by powers of two of their iterations, the lowest first, with what
  * their variants took; sorts the records. `*out` is to be freed by as_free. Errors: NOMEM. */
-int as_takes_make(struct as_varied *record, size_t n, const struct as_decan_scale *scale,
-                  struct assay_decan_bucket **out, size_t *out_n, struct assay_error *err);
+int as_measurements_make(struct as_varied *record, size_t n, const struct as_decan_scale *scale,
+                         struct assay_decan_bucket **out, size_t *out_n, struct assay_error *err);
 /* The take of a kind; NULL: there is none that counts. */
 const struct assay_decan_measured *as_bucket_variant(const struct assay_decan_bucket *bucket,
                                                      unsigned kind);
 /* Whether what was measured carries a finding: reading the clock takes as long as an instance of
  * less than 250 cycles. */
-bool as_takes_carry(const struct assay_decan_bucket *bucket);
+bool as_measurements_exist(const struct assay_decan_bucket *bucket);
 /* "8 to 15 iterations", as other passes call the bucket. */
-void as_takes_name(const struct assay_decan_bucket *bucket, char *out, size_t out_b);
+void as_bucket_name(const struct assay_decan_bucket *bucket, char *out, size_t out_b);
 
 /* ---- The run at hand ------------------------------------------------------------------------ */
 

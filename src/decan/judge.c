@@ -111,7 +111,7 @@ static int read_shares(const struct as_decan *decan, struct assay_decan_loop *lo
     while ((rc = assay_rows_next(rows, err)) > 0)
         for (size_t i = 0; i < loop->bucket_n; i++) {
             char name[64];
-            as_takes_name(&loop->bucket[i], name, sizeof name);
+            as_bucket_name(&loop->bucket[i], name, sizeof name);
             if (is_of_bucket(assay_rows_text(rows, 0), name))
                 loop->bucket[i].share = fmax(loop->bucket[i].share, 0) + assay_rows_real(rows, 1);
         }

@@ -21,8 +21,8 @@ struct as_parameter {
     double spread; /* relative; below 0: not known */
     unsigned sample_n;
     bool is_noisy;
-    char unseen[160]; /* why it was not seen; "": it was */
-    char doubt[160];  /* why it is noisy, beside what the gate says; "": nothing */
+    char missing_why[160]; /* why it was not seen; "": it was */
+    char doubt[160];       /* why it is noisy, beside what the gate says; "": nothing */
 };
 
 struct as_parameter_list {

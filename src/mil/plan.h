@@ -16,12 +16,12 @@ struct as_probe_place {
 };
 
 struct as_probe_plan {
-    bool *timed, *counted;                /* loops and bodies of the program that are wanted */
-    struct as_patch_verdict *verdict;     /* of loops that are timed */
-    struct as_patch_verdict *held;        /* of loops, for counts: where a body is refused */
-    uint8_t *refusal;                     /* of bodies that are counted */
-    bool *probed;                         /* of bodies with points, so: */
-    struct as_patch_verdict *probed_held; /* of loops */
+    bool *timed, *counted;                 /* loops and bodies of the program that are wanted */
+    struct as_patch_verdict *verdict;      /* of loops that are timed */
+    struct as_patch_verdict *body_verdict; /* of loops, for counts: where a body is refused */
+    uint8_t *refusal;                      /* of bodies that are counted */
+    bool *probed;                          /* of bodies with points, so: */
+    struct as_patch_verdict *probed_body_verdict; /* of loops */
     uint8_t *probed_refusal;
     struct as_probe_place *place;     /* by site */
     uint64_t timers, values, tallies; /* of a thread */

@@ -15,7 +15,7 @@
 struct as_core_insn {
     uint64_t address;
     const char *text;
-    struct assay_insn_prediction said; /* without its timing */
+    struct assay_insn_prediction prediction; /* without its timing */
 };
 
 /* All memory is the arena's. */

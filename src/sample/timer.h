@@ -36,7 +36,7 @@ struct as_timer_ring {
     bool replaced;                         /* this is an execution in a process that was seen */
     bool executed;                         /* another execution took its place, at `end_ns` */
     bool dead;                             /* nothing more will be written */
-    bool told;                             /* that it is dead: it waits for its turn */
+    bool is_reported;                      /* that it is dead: it waits for its turn */
     uint64_t end_ns;                       /* when it was dead, or executed */
     uint64_t lost, missed;                 /* as last told */
     uint64_t python_ns;                    /* frames of Python are read from here on; 0: not */

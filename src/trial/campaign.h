@@ -70,7 +70,7 @@ int as_trial_judge(struct as_trial *t, struct as_candidate *candidate, int64_t r
 /* The user's check of a run that wrote `output`. */
 struct as_trial_check {
     bool passes, is_late; /* is_late: it was killed, five times as long as its first run */
-    char said[256];       /* its first line */
+    char message[256];    /* its first line */
 };
 /* Errors: LIMIT (no process). */
 int as_trial_check(struct as_trial *t, const char *output, struct as_trial_check *out,

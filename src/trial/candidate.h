@@ -37,8 +37,8 @@ struct as_candidate {
     bool differs;          /* other results than the program as it is */
     const char *const *command;
     enum assay_trial_verdict verdict;
-    const char *said; /* why it does not run, or fails; or NULL */
-    int64_t run_id;   /* the first */
+    const char *message; /* why it does not run, or fails; or NULL */
+    int64_t run_id;      /* the first */
     unsigned run_n;
     struct as_output_difference output; /* the worst of its runs */
     const char *why;                    /* what changed in the program, or NULL */

@@ -78,12 +78,12 @@ struct asked_change {
 /* Runs it with the table of who is held; what it answers, or -1. */
 static int64_t run_change(const struct as_injected *it, const struct asked_change *asked)
 {
-    const int memory = as_inject_memory(as_hold_living());
-    const struct as_stopped_thread *leader = as_hold_leader(memory);
+    const int memory = as_inject_memory(as_ptrace_living());
+    const struct as_stopped_thread *leader = as_ptrace_leader(memory);
     struct as_bare_given given;
     const bool leaves = asked->hook == AS_BARE_LEAVE;
     int64_t pending = -1;
-    as_maps_read(as_hold_living());
+    as_maps_read(as_ptrace_living());
     if (memory >= 0 && leader && as_inject_read(memory, it->given, &given, sizeof given)) {
         given.threads = as_stopped_n;
         given.last = asked->last;
@@ -103,13 +103,13 @@ static int64_t run_change(const struct as_injected *it, const struct asked_chang
 /* Those that stand in the way of the change go on by an instruction. */
 static void step_aside(const struct as_injected *it)
 {
-    const int memory = as_inject_memory(as_hold_living());
+    const int memory = as_inject_memory(as_ptrace_living());
     const uint64_t table = it->given + AS_AGENT_PAGE_B;
     for (unsigned i = 0; memory >= 0 && i < as_stopped_n; i++) {
         struct as_bare_thread thread;
         if (as_inject_read(memory, table + i * sizeof thread, &thread, sizeof thread) &&
             thread.is_inside)
-            as_hold_step(&as_stopped_thread[i]);
+            as_ptrace_step(&as_stopped_thread[i]);
     }
     if (memory >= 0)
         close(memory);
@@ -135,14 +135,14 @@ static void run_hooks_of_new_threads(const struct as_injected *it)
             as_stopped_thread[i].is_new = false;
             as_stopped_thread[i].is_moved = true;
             as_inject_notify_thread(it, as_stopped_thread[i].tid, AS_BARE_THREAD);
-            as_hold_look(&as_stopped_thread[i]);
+            as_ptrace_read_registers(&as_stopped_thread[i]);
         }
 }
 
 static enum as_attach_refusal hold_again(const struct as_injected *it,
                                          struct as_attach_state *state)
 {
-    const enum as_attach_refusal refusal = as_hold_all(it->pid, false, state);
+    const enum as_attach_refusal refusal = as_ptrace_stop_all(it->pid, false, state);
     if (!refusal)
         run_hooks_of_new_threads(it);
     return refusal;
@@ -193,11 +193,11 @@ static enum as_attach_refusal begin_agent(struct as_injected *it, int memory,
                                           struct as_attach_state *state)
 {
     struct as_bare_given given = {0};
-    const struct as_stopped_thread *leader = as_hold_leader(memory);
+    const struct as_stopped_thread *leader = as_ptrace_leader(memory);
     it->entry = it->base + image->entry;
     it->given = it->base + image->size_b;
     if (!as_inject_copy_image(memory, image, it->base) || !write_bare_tables(memory, it, &given) ||
-        !as_inject_write_facts(as_hold_living(), memory, &given, it->given, directory) ||
+        !as_inject_write_facts(as_ptrace_living(), memory, &given, it->given, directory) ||
         as_inject_run_hook(it, leader->tid, AS_BARE_ATTACH) < 0 ||
         !as_inject_read(memory, it->given, &given, sizeof given))
         return AS_ATTACH_GONE;
@@ -211,8 +211,8 @@ static enum as_attach_refusal begin_agent(struct as_injected *it, int memory,
 
 static void unmap_injected_memory(const struct as_injected *it)
 {
-    const int memory = as_inject_memory(as_hold_living());
-    const struct as_stopped_thread *leader = as_hold_leader(memory);
+    const int memory = as_inject_memory(as_ptrace_living());
+    const struct as_stopped_thread *leader = as_ptrace_leader(memory);
     const uint64_t unmap[7] = {SYS_munmap, it->base, it->room_b};
     int64_t rc;
     if (leader)
@@ -224,9 +224,9 @@ static void unmap_injected_memory(const struct as_injected *it)
 static enum as_attach_refusal make_room(struct as_injected *it, int memory,
                                         const struct as_image *image)
 {
-    const struct as_stopped_thread *leader = as_hold_leader(memory);
+    const struct as_stopped_thread *leader = as_ptrace_leader(memory);
     const uint64_t more_b = table_b() + MODULES_B;
-    if (!as_maps_read(as_hold_living()))
+    if (!as_maps_read(as_ptrace_living()))
         return AS_ATTACH_GONE;
     it->call = as_maps_call(memory);
     if (!it->call)
@@ -241,7 +241,7 @@ static enum as_attach_refusal make_room(struct as_injected *it, int memory,
 static enum as_attach_refusal bring_agent(struct as_injected *it, const struct as_image *image,
                                           const char *directory, struct as_attach_state *state)
 {
-    const int memory = as_inject_memory(as_hold_living());
+    const int memory = as_inject_memory(as_ptrace_living());
     enum as_attach_refusal refusal = memory < 0 ? AS_ATTACH_FORBIDDEN : check_threads(state);
     if (memory < 0)
         state->error = errno;
@@ -262,7 +262,7 @@ static void write_jumps(const struct as_injected *it, struct as_attach_state *st
 {
     for (unsigned tries = 1;; tries++) {
         const int64_t pending = change_code(it, AS_BARE_WRITE, tries == WRITE_TRIES);
-        as_hold_release();
+        as_ptrace_resume_all();
         if (pending <= 0)
             return;
         as_inject_handle_for(BETWEEN_MS);
@@ -275,14 +275,14 @@ void as_attach_enter(pid_t pid, struct as_agent_control *control, const struct a
                      const char *directory, struct as_attach_state *state)
 {
     struct as_injected it = {.pid = pid, .is_attached = true};
-    state->refusal = as_hold_all(pid, true, state);
+    state->refusal = as_ptrace_stop_all(pid, true, state);
     if (state->refusal)
         return;
     state->refusal = is_halted() ? AS_ATTACH_HALTED : bring_agent(&it, image, directory, state);
     if (state->refusal == AS_ATTACH_NO_FILES)
         state->error = (int32_t)control->missed_errno;
     if (state->refusal) {
-        as_hold_detach();
+        as_ptrace_detach();
         return;
     }
     as_inject_add_process(&it);
@@ -303,10 +303,10 @@ static enum as_attach_end undo_jumps(const struct as_injected *it, struct as_att
         if (pending == 0)
             return AS_ATTACH_CLEAN;
         if (tries == UNDO_TRIES || pending < 0 || deaf == DEAF_TRIES) {
-            as_hold_release();
+            as_ptrace_resume_all();
             return AS_ATTACH_PATCHED;
         }
-        as_hold_release();
+        as_ptrace_resume_all();
         as_inject_handle_for(BETWEEN_MS);
     }
 }
@@ -318,16 +318,16 @@ static int64_t lead_out(const struct as_injected *it, int64_t inside)
     const struct asked_change asked = {AS_BARE_LEAVE, 0};
     const uint64_t table = it->given + AS_AGENT_PAGE_B;
     for (unsigned steps = 0; inside > 0 && steps < LEAD_STEPS; steps++) {
-        const int memory = as_inject_memory(as_hold_living());
+        const int memory = as_inject_memory(as_ptrace_living());
         for (unsigned i = 0; memory >= 0 && i < as_stopped_n; i++) {
             struct as_bare_thread thread;
             if (!as_inject_read(memory, table + i * sizeof thread, &thread, sizeof thread) ||
                 !thread.is_inside)
                 continue;
             if (thread.out == AS_BARE_STEP)
-                as_hold_step(&as_stopped_thread[i]);
+                as_ptrace_step(&as_stopped_thread[i]);
             else if (thread.out)
-                as_hold_lead(&as_stopped_thread[i], thread.out);
+                as_ptrace_redirect(&as_stopped_thread[i], thread.out);
         }
         if (memory >= 0)
             close(memory);
@@ -347,7 +347,7 @@ static enum as_attach_end empty_clones(const struct as_injected *it, struct as_a
         if (inside == 0 && !asked.last) {
             const struct asked_change whole = {AS_BARE_LEAVE, 1};
             for (unsigned i = 0; i < as_stopped_n; i++)
-                as_hold_look(&as_stopped_thread[i]);
+                as_ptrace_read_registers(&as_stopped_thread[i]);
             inside = run_change(it, &whole);
         }
         if (inside == 0)
@@ -355,7 +355,7 @@ static enum as_attach_end empty_clones(const struct as_injected *it, struct as_a
         state->inside = inside > 0 ? (uint32_t)inside : 0;
         if (tries == LEAVE_TRIES || inside < 0)
             return AS_ATTACH_INSIDE;
-        as_hold_release();
+        as_ptrace_resume_all();
         as_inject_handle_for(BETWEEN_MS);
         if (hold_again(it, state))
             return AS_ATTACH_LOST;
@@ -372,7 +372,7 @@ static enum as_attach_end leave_process(const struct as_injected *it, struct as_
     if (end == AS_ATTACH_CLEAN)
         unmap_injected_memory(it);
     as_inject_handle_for(0); /* children that it made are met while it is known */
-    as_hold_detach();
+    as_ptrace_detach();
     return end;
 }
 

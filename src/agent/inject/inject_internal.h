@@ -130,19 +130,19 @@ extern unsigned as_stopped_n;
 
 /* Stops all threads of `pid`, which are seized first where they are not (`seize`). 0; or what is
  * the matter, and none stands still. */
-enum as_attach_refusal as_hold_all(pid_t pid, bool seize, struct as_attach_state *state);
-bool as_hold_look(struct as_stopped_thread *it); /* reads its registers again */
+enum as_attach_refusal as_ptrace_stop_all(pid_t pid, bool seize, struct as_attach_state *state);
+bool as_ptrace_read_registers(struct as_stopped_thread *it); /* reads its registers again */
 /* A thread by whose number /proc tells of the process: its first one may have ended. */
-pid_t as_hold_living(void);
+pid_t as_ptrace_living(void);
 /* That runs what is ours next; NULL: there is none. `memory` is that of the process. */
-struct as_stopped_thread *as_hold_leader(int memory);
+struct as_stopped_thread *as_ptrace_leader(int memory);
 /* Runs one instruction, where that leaves no trace. */
-void as_hold_step(struct as_stopped_thread *it);
+void as_ptrace_step(struct as_stopped_thread *it);
 /* It goes on at `pc`. */
-void as_hold_lead(struct as_stopped_thread *it, uint64_t pc);
+void as_ptrace_redirect(struct as_stopped_thread *it, uint64_t pc);
 /* Lets all go on: system calls that they waited in begin again. */
-void as_hold_release(void);
-void as_hold_detach(void);
+void as_ptrace_resume_all(void);
+void as_ptrace_detach(void);
 
 /* ---- inject_maps.c ---- */
 

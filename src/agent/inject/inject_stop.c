@@ -113,7 +113,7 @@ static int interrupt_other_threads(pid_t pid, bool seize, struct as_attach_state
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
-bool as_hold_look(struct as_stopped_thread *it)
+bool as_ptrace_read_registers(struct as_stopped_thread *it)
 {
     struct user_regs_struct regs;
     if (ptrace(PTRACE_GETREGS, it->tid, NULL, &regs) < 0)
@@ -160,13 +160,13 @@ static bool handle_stop(struct as_stopped_thread *it, int status)
         it->is_grouped = signal != SIGTRAP;
         it->is_new |= as_inject_note_thread(it->tid);
         mend_wait(it->tid);
-        return as_hold_look(it);
+        return as_ptrace_read_registers(it);
     }
     const bool is_signal = event == 0 && signal != (SIGTRAP | 0x80);
     if (is_signal && !as_inject_is_stopping(signal)) {
         it->signal = signal;
         it->is_held = ptrace(PTRACE_GETSIGINFO, it->tid, NULL, &it->info) == 0;
-        return as_hold_look(it);
+        return as_ptrace_read_registers(it);
     }
     ptrace(PTRACE_CONT, it->tid, NULL, (void *)(intptr_t)(is_signal ? signal : 0));
     ptrace(PTRACE_INTERRUPT, it->tid, NULL, NULL); /* that stop has taken the place of this one */
@@ -217,20 +217,20 @@ static enum as_attach_refusal stop_all_threads(pid_t pid, bool seize, struct as_
     }
 }
 
-enum as_attach_refusal as_hold_all(pid_t pid, bool seize, struct as_attach_state *state)
+enum as_attach_refusal as_ptrace_stop_all(pid_t pid, bool seize, struct as_attach_state *state)
 {
     if (!has_table())
         return AS_ATTACH_NO_MEMORY;
     as_stopped_n = 0;
     const enum as_attach_refusal refusal = stop_all_threads(pid, seize, state);
     if (refusal)
-        as_hold_release();
+        as_ptrace_resume_all();
     return refusal;
 }
 
 /* ---- Using and letting go -------------------------------------------------------------------- */
 
-pid_t as_hold_living(void)
+pid_t as_ptrace_living(void)
 {
     return as_stopped_n ? as_stopped_thread[0].tid : 0;
 }
@@ -255,7 +255,7 @@ static bool is_in_sequence(const struct as_stopped_thread *it, int memory)
 }
 
 /* One that waits in no system call has least to lose; the same again where it can be. */
-struct as_stopped_thread *as_hold_leader(int memory)
+struct as_stopped_thread *as_ptrace_leader(int memory)
 {
     struct as_stopped_thread *found = NULL;
     for (unsigned i = 0, best = 0; i < as_stopped_n && best < 4; i++) {
@@ -311,26 +311,26 @@ static bool may_step(const struct as_stopped_thread *it)
            !(as_inject_status(it->tid, "\nSigIgn:", 16) & SIGTRAP_BIT);
 }
 
-void as_hold_step(struct as_stopped_thread *it)
+void as_ptrace_step(struct as_stopped_thread *it)
 {
     if (!may_step(it))
         return;
     it->is_moved = true;
     as_inject_step(it->tid);
-    as_hold_look(it);
+    as_ptrace_read_registers(it);
 }
 
-void as_hold_lead(struct as_stopped_thread *it, uint64_t pc)
+void as_ptrace_redirect(struct as_stopped_thread *it, uint64_t pc)
 {
     struct user_regs_struct regs;
     if (it->again != it->pc || ptrace(PTRACE_GETREGS, it->tid, NULL, &regs) < 0)
         return;
     regs.rip = pc;
     ptrace(PTRACE_SETREGS, it->tid, NULL, &regs);
-    as_hold_look(it);
+    as_ptrace_read_registers(it);
 }
 
-void as_hold_release(void)
+void as_ptrace_resume_all(void)
 {
     for (unsigned i = 0; i < as_stopped_n; i++) {
         const struct as_stopped_thread *it = &as_stopped_thread[i];
@@ -342,7 +342,7 @@ void as_hold_release(void)
     as_stopped_n = 0;
 }
 
-void as_hold_detach(void)
+void as_ptrace_detach(void)
 {
     for (unsigned i = 0; i < as_stopped_n; i++) {
         if (as_stopped_thread[i].is_moved)

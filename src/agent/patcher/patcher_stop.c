@@ -36,7 +36,7 @@
 #define ELSEWHERE_MOST_NS INT64_C(100000000)
 
 static struct {
-    _Atomic uint32_t held; /* a futex: threads wait while it is 1 */
+    _Atomic uint32_t is_stopped; /* a futex: threads wait while it is 1 */
     _Atomic uint32_t arrived, left;
     uint32_t gone;     /* of those that were asked */
     _Atomic pid_t bad; /* a thread that stood in a bad place */
@@ -66,13 +66,13 @@ static void wait_here(int number, siginfo_t *info, void *context)
     const pid_t self = (pid_t)syscall(SYS_gettid);
     /* Another number: of an earlier stop that did not wait for this thread. */
     if (info->si_code != SI_TKILL || info->si_pid != as_agent.pid || number != stop.signal ||
-        !stop.held)
+        !stop.is_stopped)
         return;
     if (stop.is_bad(stop.module, (uint64_t)at->uc_mcontext.gregs[REG_RIP]))
         stop.bad = self;
     note_arrival(self);
-    while (stop.held)
-        syscall(SYS_futex, &stop.held, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
+    while (stop.is_stopped)
+        syscall(SYS_futex, &stop.is_stopped, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
     stop.left++;
     errno = saved;
 }
@@ -214,7 +214,7 @@ static int stop_once(void)
     stop.arrived = stop.left = stop.gone = 0;
     stop.bad = 0;
     stop.asked = 0;
-    stop.held = 1;
+    stop.is_stopped = 1;
     const int error = wait_for_threads_to_stop();
     return error ? error : stop.bad ? EBUSY : 0;
 }
@@ -223,8 +223,8 @@ void as_patcher_go_on(void)
 {
     if (!stop.signal)
         return;
-    stop.held = 0;
-    syscall(SYS_futex, &stop.held, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+    stop.is_stopped = 0;
+    syscall(SYS_futex, &stop.is_stopped, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
     while (stop.left < stop.arrived)
         nap();
 }

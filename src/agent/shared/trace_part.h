@@ -64,14 +64,14 @@ _Static_assert(sizeof(struct as_tracer_part) == 112, "layout of the tracer's par
 
 /* ---- Ranks of several machines (tracer/rendezvous.h) ----------------------------------------- */
 
-#define AS_MEETING_RANKS_MOST 16384 /* of a job; clocks of a larger one are not compared */
-#define AS_MEETING_PATH_B     (PATH_MAX - 64)
+#define AS_RENDEZVOUS_RANKS_MOST 16384 /* of a job; clocks of a larger one are not compared */
+#define AS_RENDEZVOUS_PATH_B     (PATH_MAX - 64)
 
 /* The part of a process in the comparison of clocks. */
 enum as_rendezvous_roles {
-    AS_MEETING_NONE,    /* all ranks are on one machine, or they cannot meet */
-    AS_MEETING_PRESENT, /* it is here, and that is all */
-    AS_MEETING_SPEAKS   /* it may speak for its machine; also rank 0 */
+    AS_RENDEZVOUS_NONE,    /* all ranks are on one machine, or they cannot meet */
+    AS_RENDEZVOUS_PRESENT, /* it is here, and that is all */
+    AS_RENDEZVOUS_SPEAKS   /* it may speak for its machine; also rank 0 */
 };
 
 /* ---- Counters of perf at events -------------------------------------------------------------- */

@@ -165,7 +165,7 @@ static void look_for_rank(struct hub *hub, uint32_t rank)
     if (!read_word(path.text, O_RDWR | O_CREAT, &word, NULL, 0) || word.rank != rank ||
         word.size != hub->own.size)
         return;
-    if (word.role == AS_MEETING_SPEAKS && word.hub != hub->own.number)
+    if (word.role == AS_RENDEZVOUS_SPEAKS && word.hub != hub->own.number)
         return; /* it has not seen us yet, or was of a job before */
     hub->came[rank] = word.role;
     hub->machine[rank] = word.machine;
@@ -204,7 +204,7 @@ static size_t choose_speakers(struct hub *hub)
 {
     size_t n = 0, chosen = 0;
     for (uint32_t r = 1; r < hub->own.size; r++) {
-        if (hub->came[r] != AS_MEETING_SPEAKS)
+        if (hub->came[r] != AS_RENDEZVOUS_SPEAKS)
             continue;
         const bool compares = is_of_new_machine(hub, n, r);
         hub->list[n++] = (struct rendezvous_rank){r, hub->mark[r], compares};
@@ -319,7 +319,7 @@ static size_t hold_any(const struct as_rank_rendezvous *m, struct rendezvous_wor
     if (m->rank == 0)
         return hold_as_hub(&hub);
     name_file(m, "/rank.", m->rank, &path);
-    return write_word(path.text, own, NULL) && m->role == AS_MEETING_SPEAKS
+    return write_word(path.text, own, NULL) && m->role == AS_RENDEZVOUS_SPEAKS
                ? hold_as_speaker(m, own, list)
                : 0;
 }
@@ -333,7 +333,7 @@ bool as_rendezvous_hold(const struct as_rank_rendezvous *m, int *rank, int *n)
                                   .size = m->size,
                                   .role = m->role};
     *n = 0;
-    if (m->role == AS_MEETING_NONE || m->size < 2 || m->size > AS_MEETING_RANKS_MOST ||
+    if (m->role == AS_RENDEZVOUS_NONE || m->size < 2 || m->size > AS_RENDEZVOUS_RANKS_MOST ||
         m->rank >= m->size)
         return false;
     if (syscall(SYS_mkdirat, AT_FDCWD, m->directory, 0777) != 0 && errno != EEXIST)

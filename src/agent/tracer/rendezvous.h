@@ -15,11 +15,11 @@
 #include "agent/shared/trace_part.h"
 
 struct as_rank_rendezvous {
-    char directory[AS_MEETING_PATH_B]; /* made where it is not there */
-    uint32_t role;                     /* as_rendezvous_roles */
-    uint32_t rank, size;               /* by the launcher */
-    uint64_t machine;                  /* a number of it */
-    int64_t limit_ns;                  /* so long is anybody waited for */
+    char directory[AS_RENDEZVOUS_PATH_B]; /* made where it is not there */
+    uint32_t role;                        /* as_rendezvous_roles */
+    uint32_t rank, size;                  /* by the launcher */
+    uint64_t machine;                     /* a number of it */
+    int64_t limit_ns;                     /* so long is anybody waited for */
 };
 
 /*

@@ -205,7 +205,7 @@ static void emit_switches(struct as_tracer_thread *t)
     const uint32_t n = atomic_load_explicit(&as_switches.n, memory_order_acquire);
     const uint32_t first = n > AS_SWITCH_KEPT_N ? n - AS_SWITCH_KEPT_N : 0;
     uint64_t why = AS_TRACE_BY_USER;
-    t->telling = true;
+    t->writes_switches = true;
     if (t->switches < first && (t->switches & 1)) {
         t->switches = first + !(first & 1);
     } else if (t->switches < first) {
@@ -219,7 +219,7 @@ static void emit_switches(struct as_tracer_thread *t)
         why = at->why;
         as_trace_emit(&t->writer, is_on ? AS_TRACE_ON : AS_TRACE_OFF, at->tick, &why, !is_on);
     }
-    t->telling = false;
+    t->writes_switches = false;
 }
 
 static bool is_switched_on(void)
@@ -340,7 +340,7 @@ static struct as_tracer_thread *enter_routine(uint32_t group_bit)
         return NULL;
     if (t->switches != as_switches.n)
         emit_switches(t);
-    if (as_callers_untold)
+    if (as_callers_unreported)
         as_callers_report_rest(as_tracer_define_module);
     if (part->counters)
         read_counters(t, false);
@@ -372,9 +372,9 @@ struct as_tracer_thread *as_tracer_sampled(bool may_begin)
     may_begin &= !defining_here && !as_runtime_owns(as_agent_self.maker);
     if (as_agent.state == AS_AGENT_READY && traced_pid == as_agent.pid)
         t = own ? own : may_begin ? begin_own() : NULL;
-    if (!t || t->telling || t->failed)
+    if (!t || t->writes_switches || t->failed)
         atomic_fetch_add(&part->samples_missed, 1);
-    if (!t || t->failed || t->telling || (part->first_ns && has_enough()))
+    if (!t || t->failed || t->writes_switches || (part->first_ns && has_enough()))
         return NULL;
     if (t->switches != as_switches.n)
         emit_switches(t);
@@ -560,7 +560,7 @@ static void *get_scratch(struct as_tracer_thread *t, size_t size_b)
 static bool find_meeting(struct as_rank_rendezvous *out)
 {
     char path[AS_AGENT_PAGE_B];
-    if (!part || part->meeting == AS_MEETING_NONE || part->first_ns || as_agent_is_confined() ||
+    if (!part || part->meeting == AS_RENDEZVOUS_NONE || part->first_ns || as_agent_is_confined() ||
         as_agent.state != AS_AGENT_READY)
         return false;
     as_agent_path(AS_TRACER_MEETING, path);
@@ -717,7 +717,7 @@ static void forget_modules(void)
 static void end_tracer(void)
 {
     close_own_stream();
-    if (as_callers_untold)
+    if (as_callers_unreported)
         as_callers_report_rest(as_tracer_define_module);
     struct as_tracer_thread *locked = lock_definitions();
     as_trace_writer_stamp(&definitions);

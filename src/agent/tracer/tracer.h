@@ -36,13 +36,13 @@ struct as_tracer_function;
 /* Of a thread. */
 struct as_tracer_thread {
     struct as_trace_writer writer;
-    unsigned inside;   /* routines that are being recorded: what they call is not */
-    bool failed;       /* there is no stream */
-    bool telling;      /* of switches */
-    bool untold;       /* in a call that may become a poll or a part of a sum: samples wait */
-    uint8_t quiet;     /* as_tracer_quiet: what who wraps MPI does not write */
-    uint32_t switches; /* as_switches that its stream tells of */
-    void *scratch;     /* as_tracer_scratch */
+    unsigned inside;      /* routines that are being recorded: what they call is not */
+    bool failed;          /* there is no stream */
+    bool writes_switches; /* of switches */
+    bool is_undecided;    /* in a call that may become a poll or a part of a sum: samples wait */
+    uint8_t quiet;        /* as_tracer_quiet: what who wraps MPI does not write */
+    uint32_t switches;    /* as_switches that its stream tells of */
+    void *scratch;        /* as_tracer_scratch */
     size_t scratch_b;
     /* Of who wraps MPI: so many requests are noted in `scratch`, when so much had changed. */
     uint32_t noted_n;

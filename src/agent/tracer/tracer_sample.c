@@ -40,6 +40,6 @@ void as_tracer_sample(const void *context, uint64_t period_ns)
     const size_t n = as_callers_stack(
         (uint64_t)regs[REG_RIP], (uintptr_t)regs[REG_RSP], (uintptr_t)regs[REG_RBP], stack,
         AS_TRACE_STACK_N, has_room && as_tracer_may_define() ? as_tracer_define_module : NULL);
-    as_trace_sample(&t->writer, tick, period_ns, stack, (unsigned)n, t->untold);
+    as_trace_sample(&t->writer, tick, period_ns, stack, (unsigned)n, t->is_undecided);
     t->inside--;
 }

@@ -32,8 +32,8 @@ static struct {
 } place[PLACES_N];
 static uint64_t module_start[MODULES_N]; /* told already */
 static unsigned modules_n;
-static uint64_t untold[UNTOLD_N]; /* where modules start that nobody could be told of yet */
-_Atomic unsigned as_callers_untold;
+static uint64_t unreported[UNTOLD_N]; /* where modules start that nobody could be told of yet */
+_Atomic unsigned as_callers_unreported;
 static _Atomic int changing; /* a lock of all of these */
 
 /* ---- Rows as words ------------------------------------------------------------------------ */
@@ -82,18 +82,18 @@ static bool is_module_known(uint64_t start)
 }
 
 /* False: there is no room for it. */
-static bool note_untold(uint64_t start)
+static bool note_unreported(uint64_t start)
 {
-    const unsigned n = as_callers_untold;
+    const unsigned n = as_callers_unreported;
     for (unsigned i = 0; i < n; i++)
-        if (untold[i] == start)
+        if (unreported[i] == start)
             return true;
     if (is_module_known(start))
         return true;
     if (n == UNTOLD_N)
         return false;
-    untold[n] = start;
-    as_callers_untold = n + 1;
+    unreported[n] = start;
+    as_callers_unreported = n + 1;
     return true;
 }
 
@@ -133,7 +133,7 @@ static uint64_t learn_place(uint64_t address, as_callers_module *tell)
         return word;
     if (tell)
         tell_module(&module, tell);
-    if (tell || note_untold(module.start)) {
+    if (tell || note_unreported(module.start)) {
         __typeof__(&place[0]) at = &place[address % PLACES_N];
         atomic_store_explicit(&at->address, 0, memory_order_release);
         atomic_store_explicit(&at->row, word, memory_order_release);
@@ -159,7 +159,7 @@ void as_callers_forget(void)
     for (unsigned i = 0; i < PLACES_N; i++)
         atomic_store_explicit(&place[i].address, 0, memory_order_release);
     modules_n = 0;
-    as_callers_untold = 0;
+    as_callers_unreported = 0;
     atomic_store(&changing, 0);
 }
 
@@ -169,10 +169,10 @@ void as_callers_report_rest(as_callers_module *tell)
     const int saved = errno;
     if (as_agent_is_confined() || atomic_exchange(&changing, 1))
         return;
-    for (unsigned i = 0; i < as_callers_untold; i++)
-        if (as_unwind_module_of(untold[i], &module))
+    for (unsigned i = 0; i < as_callers_unreported; i++)
+        if (as_unwind_module_of(unreported[i], &module))
             tell_module(&module, tell);
-    as_callers_untold = 0;
+    as_callers_unreported = 0;
     atomic_store_explicit(&changing, 0, memory_order_release);
     errno = saved;
 }

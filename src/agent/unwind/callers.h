@@ -31,7 +31,7 @@ void as_callers_report(const struct as_unwind_module *module, as_callers_module 
 size_t as_callers_stack(uint64_t pc, uintptr_t sp, uintptr_t frame, uint64_t *out, size_t most,
                         as_callers_module *tell);
 /* Modules are still to be told of; tells them. */
-extern _Atomic unsigned as_callers_untold;
+extern _Atomic unsigned as_callers_unreported;
 void as_callers_report_rest(as_callers_module *tell);
 /* Modules came or went, or this is the child of a fork: nothing is known any more. */
 void as_callers_forget(void);

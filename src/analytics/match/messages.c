@@ -47,7 +47,7 @@ struct inbox {
     uint64_t comm;
     int64_t to;
     uint32_t first_wild, last_wild;
-    uint32_t held_n; /* done, and waiting for earlier ones */
+    uint32_t waiting_n; /* done, and waiting for earlier ones */
 };
 
 struct as_messages {
@@ -57,7 +57,7 @@ struct as_messages {
     AS_VEC(struct inbox) inbox;
     AS_VEC(struct message_half) half;
     AS_VEC(struct post) post;
-    AS_VEC(struct as_sort_key) held; /* posts that are done, by order of posting; unsorted */
+    AS_VEC(struct as_sort_key) waiting; /* posts that are done, by order of posting; unsorted */
     struct as_index channels, inboxes;
     uint32_t free_half, free_post;
     uint32_t finishing;
@@ -86,7 +86,7 @@ void as_messages_free(struct as_messages **messages)
     as_vec_fini(&m->inbox);
     as_vec_fini(&m->half);
     as_vec_fini(&m->post);
-    as_vec_fini(&m->held);
+    as_vec_fini(&m->waiting);
     as_index_fini(&m->channels);
     as_index_fini(&m->inboxes);
     as_free(m);
@@ -392,10 +392,11 @@ static bool is_receive_blocked(const struct as_messages *m, const struct post *p
 /* The first asked for of those that need wait no more: so what others hold changes no order. */
 static size_t next_released(const struct as_messages *m, uint32_t inbox)
 {
-    size_t next = m->held.n;
-    for (size_t i = 0; i < m->held.n; i++) {
-        const struct post *post = &m->post.at[m->held.at[i].at];
-        if (post->inbox == inbox && (next == m->held.n || post->order < m->held.at[next].key) &&
+    size_t next = m->waiting.n;
+    for (size_t i = 0; i < m->waiting.n; i++) {
+        const struct post *post = &m->post.at[m->waiting.at[i].at];
+        if (post->inbox == inbox &&
+            (next == m->waiting.n || post->order < m->waiting.at[next].key) &&
             !is_receive_blocked(m, post))
             next = i;
     }
@@ -403,16 +404,16 @@ static size_t next_released(const struct as_messages *m, uint32_t inbox)
 }
 
 /* What waited for one that is done or given up may go on, and others behind it. */
-static int release_held(struct as_messages *m, uint32_t inbox)
+static int release_waiting(struct as_messages *m, uint32_t inbox)
 {
-    while (m->inbox.at[inbox].held_n > 0) {
+    while (m->inbox.at[inbox].waiting_n > 0) {
         const size_t next = next_released(m, inbox);
-        if (next == m->held.n)
+        if (next == m->waiting.n)
             return 0;
-        const struct post post = m->post.at[m->held.at[next].at];
-        AS_TRY(forget_post(m, m->held.at[next].at));
-        m->held.at[next] = m->held.at[--m->held.n];
-        m->inbox.at[inbox].held_n--;
+        const struct post post = m->post.at[m->waiting.at[next].at];
+        AS_TRY(forget_post(m, m->waiting.at[next].at));
+        m->waiting.at[next] = m->waiting.at[--m->waiting.n];
+        m->inbox.at[inbox].waiting_n--;
         AS_TRY(match_wild_receive(m, &post));
     }
     return 0;
@@ -431,13 +432,13 @@ int as_messages_receive(struct as_messages *m, uint32_t at, int64_t source, int6
     post->side = *side;
     post->is_done = true;
     if (is_receive_blocked(m, post)) {
-        m->inbox.at[post->inbox].held_n++;
-        return as_vec_push(&m->held, (struct as_sort_key){post->order, at});
+        m->inbox.at[post->inbox].waiting_n++;
+        return as_vec_push(&m->waiting, (struct as_sort_key){post->order, at});
     }
     const struct post done = *post;
     AS_TRY(forget_post(m, at));
     AS_TRY(match_wild_receive(m, &done));
-    return release_held(m, done.inbox);
+    return release_waiting(m, done.inbox);
 }
 
 int as_messages_cancel_post(struct as_messages *m, uint32_t at)
@@ -445,7 +446,7 @@ int as_messages_cancel_post(struct as_messages *m, uint32_t at)
     assert(at < m->post.n && !m->post.at[at].is_done);
     uint32_t inbox = m->post.at[at].inbox;
     AS_TRY(forget_post(m, at));
-    return release_held(m, inbox);
+    return release_waiting(m, inbox);
 }
 
 /* ---- At the end ------------------------------------------------------------------------------ */
@@ -520,12 +521,12 @@ static uint64_t count_left(const struct as_messages *m, const struct message_hal
 int as_messages_finish(struct as_messages *m, struct as_messages_count *out)
 {
     struct as_messages_count left = {0, 0, 0};
-    AS_TRY(as_sort_keys(m->held.at, m->held.n));
-    as_vec_foreach (&m->held, held) {
-        m->finishing = held->at;
-        AS_TRY(match_wild_receive(m, &m->post.at[held->at]));
+    AS_TRY(as_sort_keys(m->waiting.at, m->waiting.n));
+    as_vec_foreach (&m->waiting, waiting) {
+        m->finishing = waiting->at;
+        AS_TRY(match_wild_receive(m, &m->post.at[waiting->at]));
     }
-    m->held.n = 0;
+    m->waiting.n = 0;
     AS_TRY(finish_behind(m, &left));
     as_vec_foreach (&m->channel, c) {
         left.sends_n += count_left(m, &c->sends);

@@ -6,8 +6,8 @@
  * synchronization", Distributed Computing 3, 1989). Only ranks that have agreed to do so are asked
  * (rendezvous.h), on a communicator of these ranks alone. Each wait has a limit.
  */
-#include "agent/wrap/mpi/mpi_wrap.h"
 #include "agent/tracer/rendezvous.h"
+#include "agent/wrap/mpi/mpi_wrap.h"
 #include "base/clock.h"
 
 #define MEASUREMENTS_N 4 /* each the best of so many tries; they say how sure it is, too */
@@ -226,7 +226,7 @@ void as_mpi_relate_begin(void)
     static struct as_rank_rendezvous meeting;
     int n = 0;
     if (!mpi.is_whole || atomic_exchange(&was_held, 1) || !as_mpi_hooks->meeting(&meeting) ||
-        meeting.size > AS_MEETING_RANKS_MOST || !is_of_meeting(&meeting))
+        meeting.size > AS_RENDEZVOUS_RANKS_MOST || !is_of_meeting(&meeting))
         return;
     const size_t room_b = meeting.size * sizeof(int);
     int *rank = mmap(NULL, room_b, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -56,7 +56,7 @@ static void begin_call(const struct as_mpi_call *call, unsigned number)
     if (call->thread->quiet)
         return;
     as_trace_emit(&call->thread->writer, AS_TRACE_ENTER, call->enter, &field, 1);
-    call->thread->untold = false;
+    call->thread->is_undecided = false;
     as_mpi_hooks->callers(call->thread, call->return_address, call->frame);
 }
 
@@ -73,7 +73,7 @@ static bool enter_poll(struct as_mpi_call *call, unsigned number)
     }
     if (as_mpi_missed && call->thread->quiet != AS_TRACER_MUTED)
         as_mpi_emit_missed(call->thread);
-    call->thread->untold = true;
+    call->thread->is_undecided = true;
     call->enter = as_trace_now(&call->thread->writer);
     return true;
 }
@@ -134,13 +134,13 @@ static void leave_call(struct as_mpi_call *call, unsigned number)
         sum_call(call, field);
     else
         as_mpi_emit_numbers(call, AS_TRACE_LEAVE, &field, 1);
-    call->thread->untold = false;
+    call->thread->is_undecided = false;
     call->thread->inside = 0;
 }
 
 static void leave_poll(struct as_mpi_call *call)
 {
-    call->thread->untold = false;
+    call->thread->is_undecided = false;
     call->thread->inside = 0;
 }
 

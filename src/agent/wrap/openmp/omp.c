@@ -85,11 +85,11 @@ bool as_omp_leaves_out(enum as_omp_construct construct)
 #define NAMED_CONSTRUCT(construct, name) name,
     static const char *const name[AS_OMP_CONSTRUCTS_N] = {AS_OMP_CONSTRUCTS(NAMED_CONSTRUCT)};
 #undef NAMED_CONSTRUCT
-    static _Atomic uint8_t said[AS_OMP_CONSTRUCTS_N]; /* 0: not asked yet; 1: in, 2: out */
-    uint8_t is = atomic_load_explicit(&said[construct], memory_order_relaxed);
+    static _Atomic uint8_t answer[AS_OMP_CONSTRUCTS_N]; /* 0: not asked yet; 1: in, 2: out */
+    uint8_t is = atomic_load_explicit(&answer[construct], memory_order_relaxed);
     if (!is) {
         is = as_wrapped_hooks && as_wrapped_hooks->leaves_out(name[construct]) ? 2 : 1;
-        atomic_store_explicit(&said[construct], is, memory_order_relaxed);
+        atomic_store_explicit(&answer[construct], is, memory_order_relaxed);
     }
     return is == 2;
 }

@@ -240,8 +240,8 @@ static bool is_any_but_rec(const struct as_varied *it, size_t n)
     return false;
 }
 
-int as_takes_make(struct as_varied *record, size_t n, const struct as_decan_scale *scale,
-                  struct assay_decan_bucket **out, size_t *out_n, struct assay_error *err)
+int as_measurements_make(struct as_varied *record, size_t n, const struct as_decan_scale *scale,
+                         struct assay_decan_bucket **out, size_t *out_n, struct assay_error *err)
 {
     struct sample room = {as_calloc(n + 1, sizeof *room.value), 0};
     size_t buckets = 0;
@@ -270,7 +270,7 @@ const struct assay_decan_measured *as_bucket_variant(const struct assay_decan_bu
     return NULL;
 }
 
-bool as_takes_carry(const struct assay_decan_bucket *bucket)
+bool as_measurements_exist(const struct assay_decan_bucket *bucket)
 {
     const struct assay_decan_measured *orig = as_bucket_variant(bucket, AS_VARIANT_ORIG);
     const struct assay_decan_measured *whole =
@@ -278,7 +278,7 @@ bool as_takes_carry(const struct assay_decan_bucket *bucket)
     return whole && whole->reliability > ASSAY_DECAN_UNRELIABLE;
 }
 
-void as_takes_name(const struct assay_decan_bucket *bucket, char *out, size_t out_b)
+void as_bucket_name(const struct assay_decan_bucket *bucket, char *out, size_t out_b)
 {
     snprintf(out, out_b, "%.0f to %.0f iterations", bucket->low,
              bucket->high > bucket->low ? bucket->high - 1 : bucket->high);

@@ -4,9 +4,9 @@
  * leading dimension of a matrix is one: the code loads it before the loop. A sample anywhere in the
  * loop has the value of such a register.
  */
-#include "code/held.h"
+#include "code/register_stride.h"
 
-bool as_held_stays(const struct as_evaluation *e, unsigned reg)
+bool as_register_stays(const struct as_evaluation *e, unsigned reg)
 {
     for (uint32_t step = 0; step < e->steps->n; step++)
         if (assay_regset_has(e->steps->effects[step].written, reg))
@@ -14,7 +14,7 @@ bool as_held_stays(const struct as_evaluation *e, unsigned reg)
     return true;
 }
 
-static bool add_register(struct assay_held_stride *out, unsigned reg, int64_t factor)
+static bool add_register(struct assay_register_stride *out, unsigned reg, int64_t factor)
 {
     unsigned at = 0;
     while (at < out->n && out->reg[at] != reg)
@@ -31,14 +31,14 @@ static bool add_register(struct assay_held_stride *out, unsigned reg, int64_t fa
 
 /* Adds `factor` times a value that never changes. False: registers do not hold all of it. */
 static bool add_fixed(const struct as_evaluation *e, struct as_value value, int64_t factor,
-                      struct assay_held_stride *out)
+                      struct assay_register_stride *out)
 {
     const struct as_term *t = &e->symbols.term.at[value.term];
     out->constant_b += as_symbol_times(value.constant, factor);
     for (uint32_t i = 0; i < t->parts; i++) {
         const struct as_atom *atom = &e->symbols.atom.at[t->atom[i]];
         if (atom->kind != AS_ATOM_LIVE || !atom->known || atom->step != 0 ||
-            atom->location >= AS_GPRS || !as_held_stays(e, atom->location) ||
+            atom->location >= AS_GPRS || !as_register_stays(e, atom->location) ||
             !add_register(out, atom->location, as_symbol_times(t->factor[i], factor)))
             return false;
     }
@@ -47,7 +47,7 @@ static bool add_fixed(const struct as_evaluation *e, struct as_value value, int6
 
 /* Adds the change of a location within an iteration. */
 static bool add_location(struct as_evaluation *e, unsigned location, int64_t factor,
-                         struct assay_held_stride *out)
+                         struct assay_register_stride *out)
 {
     const struct as_value by = as_symbol_add(&e->symbols, e->end[location], e->live[location], -1);
     return !e->symbols.failed && add_fixed(e, by, factor, out);
@@ -55,7 +55,7 @@ static bool add_location(struct as_evaluation *e, unsigned location, int64_t fac
 
 /* Adds the step of a product: one factor never changes, the other steps by a constant. */
 static bool add_product(const struct as_evaluation *e, const struct as_atom *atom, int64_t factor,
-                        struct assay_held_stride *out)
+                        struct assay_register_stride *out)
 {
     int64_t step[2];
     for (unsigned i = 0; i < 2; i++)
@@ -66,10 +66,10 @@ static bool add_product(const struct as_evaluation *e, const struct as_atom *ato
     return add_fixed(e, value, as_symbol_times(factor, step[!fixed]), out);
 }
 
-bool as_held_find(struct as_evaluation *e, const struct as_access *access,
-                  struct assay_held_stride *out)
+bool as_register_stride_find(struct as_evaluation *e, const struct as_access *access,
+                             struct assay_register_stride *out)
 {
-    *out = (struct assay_held_stride){0};
+    *out = (struct assay_register_stride){0};
     if (!access->steady)
         return false;
     const struct as_term t = e->symbols.term.at[access->address.term];
@@ -85,7 +85,7 @@ bool as_held_find(struct as_evaluation *e, const struct as_access *access,
                    add_product(e, &atom, t.factor[i], out);
     }
     if (!held || !out->n)
-        *out = (struct assay_held_stride){0};
+        *out = (struct assay_register_stride){0};
     return out->n > 0;
 }
 
@@ -166,14 +166,14 @@ static void window_of(const struct as_evaluation *e, uint32_t at, const uint8_t 
     *last_address = as_step_insn(e->steps, last)->address;
 }
 
-void as_held_window(const struct as_evaluation *e, const struct as_access *access, uint64_t *first,
-                    uint64_t *last)
+void as_register_stride_window(const struct as_evaluation *e, const struct as_access *access,
+                               uint64_t *first, uint64_t *last)
 {
     const uint8_t reg[2] = {access->memory.base, access->memory.index};
     window_of(e, access->at, reg, 2, first, last);
 }
 
-bool as_held_nearby(const struct as_evaluation *e, const struct as_access *access)
+bool as_register_stride_nearby(const struct as_evaluation *e, const struct as_access *access)
 {
     const uint8_t reg[2] = {access->memory.base, access->memory.index};
     unsigned writes = 0;

@@ -9,7 +9,7 @@
 #include <assay/experiment.h>
 
 struct pass_rows {
-    struct assay_pass_object saying; /* of the object at hand */
+    struct assay_pass_object object; /* of the object at hand */
     const struct assay_pass_objects *each;
     int64_t run_id;
 };
@@ -17,10 +17,10 @@ struct pass_rows {
 static int write_of_row(void *context, struct assay_rows *row, struct assay_error *err)
 {
     struct pass_rows *all = context;
-    struct assay_pass_object it = all->saying;
+    struct assay_pass_object it = all->object;
 
     it.of = (struct assay_subject){all->each->kind, assay_rows_integer(row, 0), all->run_id, 0};
-    return all->each->say(&it, err);
+    return all->each->write(&it, err);
 }
 
 static int write_of_all(void *context, struct assay_error *err)
@@ -32,11 +32,11 @@ static int write_of_all(void *context, struct assay_error *err)
 
     snprintf(sql, sizeof sql, "SELECT %s_id FROM %s", word, word);
     if (each->metric)
-        AS_TRY(assay_metric_set_open(all->saying.experiment, each->pass, each->kind, NULL,
-                                     each->metric, each->metric_n, &all->saying.set, err));
-    const int rc = assay_rows_each(all->saying.experiment, sql, 0, write_of_row, all, err);
+        AS_TRY(assay_metric_set_open(all->object.experiment, each->pass, each->kind, NULL,
+                                     each->metric, each->metric_n, &all->object.set, err));
+    const int rc = assay_rows_each(all->object.experiment, sql, 0, write_of_row, all, err);
 
-    assay_metric_set_close(&all->saying.set);
+    assay_metric_set_close(&all->object.set);
     return rc;
 }
 
@@ -45,7 +45,7 @@ int assay_experiment_write_each(struct assay_experiment *experiment, int64_t run
                                 struct assay_error *err)
 {
     struct pass_rows all = {
-        .saying = {.experiment = experiment, .pass = each->pass, .context = context},
+        .object = {.experiment = experiment, .pass = each->pass, .context = context},
         .each = each,
         .run_id = run_id};
 

@@ -4,8 +4,8 @@
  * (agent/tracer/rendezvous.h): a directory beside the experiments of its ranks, named after the
  * job.
  */
-#ifndef AS_PROFILE_TRACE_MEETING_H
-#define AS_PROFILE_TRACE_MEETING_H
+#ifndef AS_PROFILE_TRACE_RENDEZVOUS_H
+#define AS_PROFILE_TRACE_RENDEZVOUS_H
 
 #include <limits.h>
 #include <stdint.h>
@@ -20,11 +20,12 @@ struct as_trace_rendezvous {
 };
 
 /* Whether this process is a rank of such a job: then the part says so. */
-void as_trace_rendezvous_prepare(struct as_trace_rendezvous *meeting, struct as_tracer_part *part);
+void as_trace_rendezvous_prepare(struct as_trace_rendezvous *rendezvous,
+                                 struct as_tracer_part *part);
 /* The directory of the run is known. Where they cannot meet, clocks are not compared. */
-void as_trace_rendezvous_start(struct as_trace_rendezvous *meeting, struct as_tracer_part *part,
+void as_trace_rendezvous_start(struct as_trace_rendezvous *rendezvous, struct as_tracer_part *part,
                                const char *agent_directory, const char *run_directory);
 /* What this rank left there goes, and all with the last of them. */
-void as_trace_rendezvous_end(struct as_trace_rendezvous *meeting);
+void as_trace_rendezvous_end(struct as_trace_rendezvous *rendezvous);
 
 #endif
