@@ -113,6 +113,7 @@ void as_bare_begin(struct as_bare_given *given)
         return;
     as_agent.pid = getpid();
     as_patcher_set_base(&unborn);
+    as_agent.table = as_agent_clients;
     if (!as_agent_patcher.begin()) {
         as_patcher_set_base(NULL);
         return;

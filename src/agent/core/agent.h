@@ -21,6 +21,7 @@ struct as_agent {
     _Atomic int state;        /* as_agent_state */
     _Atomic uint32_t clients; /* a bit each, by their place in the table; 0: not observed */
     int signal;               /* that a client took for itself; 0: none */
+    const struct as_agent_client *const *table; /* as_agent_clients, from the begin on */
     struct as_agent_control *control;
     _Atomic pid_t pid;
     pid_t parent_pid;      /* of the child of a fork: who forked it, and the thread that did */
@@ -60,9 +61,9 @@ extern AS_AGENT_LOCAL struct as_agent_thread as_agent_self;
 /* Tells the clients of this process, in their order, that have `hook`. */
 #define AS_AGENT_NOTIFY(hook, ...)                                                                 \
     do {                                                                                           \
-        for (unsigned as_i = 0; as_agent_clients[as_i]; as_i++)                                    \
-            if ((as_agent.clients & (1u << as_i)) && as_agent_clients[as_i]->hook)                 \
-                as_agent_clients[as_i]->hook(__VA_ARGS__);                                         \
+        for (unsigned as_i = 0; as_agent.table && as_agent.table[as_i]; as_i++)                    \
+            if ((as_agent.clients & (1u << as_i)) && as_agent.table[as_i]->hook)                   \
+                as_agent.table[as_i]->hook(__VA_ARGS__);                                           \
     } while (0)
 
 /* ---- core.c ---- */

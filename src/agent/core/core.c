@@ -12,8 +12,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct as_agent as_agent;
-
 /* ---- Forks -------------------------------------------------------------------------------- */
 
 static void before_fork(void)
@@ -58,6 +56,7 @@ static bool begin_agent(void)
     as_agent.control = as_agent_control_map();
     if (!as_agent.control)
         return false;
+    as_agent.table = as_agent_clients;
     as_agent.pid = getpid();
     as_agent.parent_pid = getppid();
     as_agent_main_thread();

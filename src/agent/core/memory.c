@@ -89,7 +89,7 @@ void *as_agent_map(size_t size_b)
 void *as_agent_area(const struct as_agent_client *client, size_t size_b)
 {
     unsigned i = 0;
-    while (as_agent_clients[i] != client)
+    while (as_agent.table[i] != client)
         i++;
     __typeof__(&as_agent_self.area[i]) area = &as_agent_self.area[i];
     if (!area->at && !as_agent_is_confined()) {

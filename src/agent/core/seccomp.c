@@ -12,11 +12,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-bool as_agent_is_confined(void)
-{
-    return as_agent_self.confined || as_agent.confined;
-}
-
 static void confine(bool all)
 {
     AS_AGENT_NOTIFY(confined, all ? AS_AGENT_CONFINING_ALL : AS_AGENT_CONFINING);

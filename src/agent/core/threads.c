@@ -20,8 +20,6 @@
 
 #define MAIN_STACK_MOST_B (1024u << 20)
 
-AS_AGENT_LOCAL struct as_agent_thread as_agent_self;
-
 static pthread_key_t end_key;
 
 /* ---- Stacks --------------------------------------------------------------------- */

@@ -20,8 +20,6 @@
 #include "agent/patcher/variant.h"
 #include "base/build_id.h"
 
-struct as_patcher as_patcher;
-
 /* ---- The plan ------------------------------------------------------------------------------- */
 
 static const struct as_patch_plan *map_plan(void)

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-struct as_sampler as_sampler;
-
 /* ---- Threads ------------------------------------------------------------------------------ */
 
 static void record_thread(uint32_t kind, uint32_t parent_tid)

@@ -15,6 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+struct as_sampler as_sampler;
+
 /* Of a limited memory a ring takes at most this part. */
 #define MEMORY_PART 32
 
