@@ -5,6 +5,7 @@
  */
 #include "profile/tally_read.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,7 +197,9 @@ static int tally_sample(struct as_tally_reading *r, const struct assay_stream_re
     uint32_t index, node;
     AS_TRY(as_tally_thread_of(r, record->thread, at, &index));
     AS_TRY(add_stream_nodes(r));
+    assert(record->node < r->node.n && index < t->thread.n);
     node = r->node.at[record->node];
+    assert(node < t->node.n);
     if (r->is_private.at[record->node])
         AS_TRY(private_node(r, record->node, t->thread.at[index].process, &node));
     struct as_tally_thread *thread = &t->thread.at[index];

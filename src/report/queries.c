@@ -2,6 +2,7 @@
 #include "report/queries.h"
 
 #include <assay/profile.h>
+#include <assert.h>
 
 #include "base/error.h"
 #include "profile/unfinished.h"
@@ -87,6 +88,7 @@ static const char *const query_sql[AS_QUERIES_N] = {
 int as_query_open(struct assay_experiment *experiment, enum as_query query, struct assay_rows **out,
                   struct assay_error *err)
 {
+    assert((unsigned)query < AS_QUERIES_N && query_sql[query]);
     return assay_rows_open(experiment, query_sql[query], out, err);
 }
 
@@ -102,6 +104,7 @@ int as_query_each(struct assay_experiment *experiment, enum as_query query, int6
                   int (*each)(void *context, struct assay_rows *row, struct assay_error *err),
                   void *context, struct assay_error *err)
 {
+    assert((unsigned)query < AS_QUERIES_N && query_sql[query]);
     return assay_rows_each(experiment, query_sql[query], id, each, context, err);
 }
 

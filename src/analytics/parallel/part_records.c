@@ -23,6 +23,7 @@ struct as_shuffle_record as_part_pack(const struct as_part_key *key, enum as_par
                                       const void *fields)
 {
     const unsigned key_n = part_shape[kind].key_n, fields_n = part_shape[kind].fields_n;
+    assert(kind < AS_PART_KINDS_N && key_n + fields_n <= AS_SHUFFLE_FIELDS_N);
     struct as_shuffle_record record = {.kind = (uint8_t)kind, .n = (uint8_t)(key_n + fields_n)};
     assert((key != NULL) == (key_n > 0));
     if (key) {
@@ -37,6 +38,7 @@ struct as_shuffle_record as_part_pack(const struct as_part_key *key, enum as_par
 int as_part_unpack(const struct as_shuffle_record *record, enum as_part_kind kind, void *fields)
 {
     const unsigned key_n = part_shape[kind].key_n, fields_n = part_shape[kind].fields_n;
+    assert(kind < AS_PART_KINDS_N);
     if (record->kind != kind || record->n != key_n + fields_n)
         return ASSAY_ERR_CORRUPT;
     memcpy(fields, record->field + key_n, fields_n * sizeof *record->field);

@@ -2,6 +2,7 @@
 #include "analytics/waits/delay_costs.h"
 
 #include <assay/error.h>
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -129,6 +130,8 @@ static uint32_t ended_before(struct as_causes *c, uint32_t location, int64_t ns)
         else
             high = middle;
     }
+    assert(low >= c->first[location] && low <= c->first[location + 1]);
+    assert(low + 1 >= c->first[location + 1] || order[low].end_ns <= order[low + 1].end_ns);
     return c->near[location] = low;
 }
 
