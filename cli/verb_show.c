@@ -12,6 +12,7 @@
 #include "base/nearest.h"
 #include "base/str.h"
 #include "callpath_tree.h"
+#include "report/queries.h"
 #include "report/views.h"
 #include "rows.h"
 #include "unfinished.h"
@@ -43,15 +44,10 @@ static int check_sort(struct assay_experiment *experiment, const struct as_repor
 {
     struct as_nearest nearest;
     struct assay_rows *rows = NULL;
-    struct as_str sql = {0};
     bool found = false;
-    int rc;
+    int rc = 0;
 
-    as_str_appendf(&sql, "SELECT * FROM %s LIMIT 0", view->from);
-    rc = sql.failed ? as_error_nomem(err, "the statement")
-                    : assay_rows_open(experiment, as_str_z(&sql), &rows, err);
-    as_str_fini(&sql);
-    AS_TRY(rc);
+    AS_TRY(as_view_open_columns(experiment, view, &rows, err));
     as_nearest_init(&nearest, column, strlen(column));
     for (int i = 0; i < assay_rows_column_n(rows); i++) {
         found |= strcmp(column, assay_rows_column(rows, i)) == 0;
@@ -79,7 +75,7 @@ static int choose_texts(struct assay_experiment *experiment, const struct as_rep
         struct assay_rows *rows = NULL;
         int is_there = 1;
         if (view->text[i].metric) {
-            AS_TRY(assay_rows_open(experiment, "SELECT 1 FROM metric WHERE name = ?1", &rows, err));
+            AS_TRY(as_query_open(experiment, AS_QUERY_METRIC, &rows, err));
             assay_rows_bind_text(rows, 1, view->text[i].metric);
             is_there = assay_rows_next(rows, err);
             assay_rows_close(&rows);
@@ -92,59 +88,29 @@ static int choose_texts(struct assay_experiment *experiment, const struct as_rep
     return 0;
 }
 
-static void append_columns(struct as_str *sql, const struct as_cli *cli,
-                           const struct as_report_text *const *text, size_t text_n, bool of_several)
-{
-    if (cli->format != AS_FORMAT_TEXT) {
-        as_str_appendz(sql, "*");
-        return;
-    }
-    if (of_several)
-        as_str_appendz(sql, "run_id AS run, ");
-    for (size_t i = 0; i < text_n; i++)
-        as_str_appendf(sql, "%s%s AS \"%s\"", i ? ", " : "", text[i]->sql, text[i]->title);
-}
-
-/* Rows for every run have NULL or 0. A row of phases may have several iterations. */
-static void append_where(struct as_str *sql, const struct as_cli *cli,
-                         const struct as_report_view *view)
-{
-    const char *joint = " WHERE ";
-    const char *iteration = cli->args.value[AS_OPTION_SHOW_ITERATION];
-    if (is_of_run(view) && as_given(&cli->args, AS_OPTION_RUN)) {
-        as_str_appendf(sql, "%sifnull(run_id, 0) IN (0, ?1)", joint);
-        joint = " AND ";
-    }
-    if (as_given(&cli->args, AS_OPTION_SHOW_REGION)) {
-        as_str_appendf(sql, "%sname GLOB ?2", joint);
-        joint = " AND ";
-    }
-    if (iteration && strcmp(iteration, "all") == 0)
-        as_str_appendf(sql, "%siteration IS NULL", joint);
-    else if (iteration)
-        as_str_appendf(sql, "%s?3 BETWEEN iteration AND iteration + calls_n - 1", joint);
-}
-
 static int make_statement(struct as_cli *cli, const struct as_report_view *view,
                           const struct as_report_text *const *text, size_t text_n,
                           struct assay_experiment *experiment, bool of_several, struct as_str *sql,
                           struct assay_error *err)
 {
     const char *sort = cli->args.value[AS_OPTION_SORT_VIEW];
-    const uint64_t limit = cli->args.number[AS_OPTION_LIMIT];
+    const char *iteration = cli->args.value[AS_OPTION_SHOW_ITERATION];
+    const struct as_view_part part = {.text = cli->format == AS_FORMAT_TEXT ? text : NULL,
+                                      .text_n = text_n,
+                                      .with_run = of_several,
+                                      .of_run =
+                                          is_of_run(view) && as_given(&cli->args, AS_OPTION_RUN),
+                                      .by_region = as_given(&cli->args, AS_OPTION_SHOW_REGION),
+                                      .iterations = !iteration                      ? AS_VIEW_ANY
+                                                    : strcmp(iteration, "all") == 0 ? AS_VIEW_WHOLE
+                                                                                    : AS_VIEW_ONE,
+                                      .sort = sort,
+                                      .is_falling = sort && is_amount(sort),
+                                      .limit = cli->args.number[AS_OPTION_LIMIT]};
 
     if (sort)
         AS_TRY(check_sort(experiment, view, sort, err));
-    as_str_appendz(sql, "SELECT ");
-    append_columns(sql, cli, text, text_n, of_several);
-    as_str_appendf(sql, " FROM %s", view->from);
-    append_where(sql, cli, view);
-    as_str_appendz(sql, " ORDER BY ");
-    if (sort)
-        as_str_appendf(sql, "%s IS NULL, %s%s, ", sort, sort, is_amount(sort) ? " DESC" : "");
-    as_str_appendz(sql, view->order);
-    if (limit)
-        as_str_appendf(sql, " LIMIT %llu", (unsigned long long)limit);
+    as_view_append_statement(view, &part, sql);
     return sql->failed ? as_error_nomem(err, "the statement") : 0;
 }
 
@@ -159,9 +125,7 @@ static int count_runs(struct as_cli *cli, struct assay_experiment *experiment, i
     struct assay_rows *rows = NULL;
     int rc;
 
-    AS_TRY(assay_rows_open(experiment, "SELECT count(*), max(run_id), sum(run_id = ?1) FROM run",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, run_id);
+    AS_TRY(as_query_open_of(experiment, AS_QUERY_RUN_COUNTS, run_id, &rows, err));
     rc = assay_rows_next(rows, err);
     *run_n = rc > 0 ? assay_rows_integer(rows, 0) : 0;
     if (rc > 0 && is_given && !assay_rows_integer(rows, 2))

@@ -81,7 +81,7 @@ enum assay_trace_groups { ASSAY_TRACE_GROUPS(ASSAY_TRACE_ENUM) };
 struct assay_trace_options {
     uint32_t groups;         /* assay_trace_groups */
     uint32_t callers;        /* recorded with a call of MPI, at most ASSAY_TRACE_CALLERS_N */
-    uint64_t memory_least_b; /* smaller blocks of memory are not recorded */
+    uint64_t memory_min_b; /* smaller blocks of memory are not recorded */
     uint64_t ring_b;         /* the latest events of each thread that are kept; 0 = all */
     uint64_t limit_b;        /* of all threads; then tracing ends; 0 = no limit */
     double first_s;          /* so much of each process is recorded, and no more; 0 = all */

@@ -5,6 +5,7 @@
  */
 #include "base/search.h"
 #include "catalogue/internal.h"
+#include <assert.h>
 
 /* ---- Lookup -------------------------------------------------------------------------------- */
 
@@ -21,7 +22,9 @@ bool assay_catalogue_address(const struct assay_catalogue_module *module, uint64
 static size_t begun_at(const struct as_catalogue_entry *entry, size_t n, uint64_t address,
                        uint64_t (*start_of)(const struct as_catalogue_entry *entry, size_t i))
 {
-    return as_first_not(i, n, start_of(entry, i) <= address);
+    const size_t begun = as_first_not(i, n, start_of(entry, i) <= address);
+    assert(begun < 2 || start_of(entry, begun - 2) <= start_of(entry, begun - 1));
+    return begun;
 }
 
 static uint64_t block_start(const struct as_catalogue_entry *entry, size_t i)
@@ -46,6 +49,7 @@ static void find_block(const struct as_catalogue_entry *entry, uint64_t address,
     if (n == 0)
         return;
     const uint32_t at = entry->by_start.at[n - 1];
+    assert(at < entry->module.program->block_n);
     const struct assay_block *block = &entry->module.program->block[at];
     if (address - block->start >= block->size_b)
         return;

@@ -44,5 +44,5 @@ struct as_extent_name {
  * is not 0. Returns false if no name is proved.
  */
 bool as_bases_extent(const struct as_bases *bases, uint32_t insn,
-                     const struct assay_held_stride *stride, struct as_extent_name *out);
+                     const struct assay_register_stride *stride, struct as_extent_name *out);
 #endif

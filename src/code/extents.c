@@ -418,7 +418,7 @@ static bool write_amount(const struct amount *amount, struct as_extent_name *out
 }
 
 bool as_bases_extent(const struct as_bases *bases, uint32_t insn,
-                     const struct assay_held_stride *stride, struct as_extent_name *out)
+                     const struct assay_register_stride *stride, struct as_extent_name *out)
 {
     const struct assay_program *p = bases->program;
     struct amount_query q = {.b = (struct as_bases *)bases, /* no new objects: all were seen */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Traces functions of a program or library that was not compiled for tracing. Two probes per
- * function, at its entry and its exits, call the tracer (agent/functions_wrap.c). A function with
- * an exit that cannot be probed is refused, because it would seem to last too long.
+ * function, at its entry and its exits, call the tracer (agent/wrap/functions/functions_wrap.c). A
+ * function with an exit that cannot be probed is refused, because it would seem to last too long.
  */
 #include <errno.h>
 #include <limits.h>
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/inject.h"
-#include "agent/session.h"
+#include "agent/inject/inject.h"
+#include "agent/inject/session.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "mil/probe.h"

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "agent/inject.h"
+#include "agent/inject/inject.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "mil/probe.h"
@@ -36,14 +36,14 @@ static int make_lists(const struct assay_program *p, struct as_probe_plan *plan,
 {
     plan->timed = as_calloc(p->loop_n + 1, sizeof *plan->timed);
     plan->verdict = as_calloc(p->loop_n + 1, sizeof *plan->verdict);
-    plan->held = as_calloc(p->loop_n + 1, sizeof *plan->held);
+    plan->body_verdict = as_calloc(p->loop_n + 1, sizeof *plan->body_verdict);
     plan->counted = as_calloc(p->body_n + 1, sizeof *plan->counted);
     plan->refusal = as_calloc(p->body_n + 1, sizeof *plan->refusal);
     plan->probed = as_calloc(p->body_n + 1, sizeof *plan->probed);
-    plan->probed_held = as_calloc(p->loop_n + 1, sizeof *plan->probed_held);
+    plan->probed_body_verdict = as_calloc(p->loop_n + 1, sizeof *plan->probed_body_verdict);
     plan->probed_refusal = as_calloc(p->body_n + 1, sizeof *plan->probed_refusal);
-    return plan->timed && plan->verdict && plan->held && plan->counted && plan->refusal &&
-                   plan->probed && plan->probed_held && plan->probed_refusal
+    return plan->timed && plan->verdict && plan->body_verdict && plan->counted && plan->refusal &&
+                   plan->probed && plan->probed_body_verdict && plan->probed_refusal
                ? 0
                : as_error_nomem(err, "a plan");
 }
@@ -128,7 +128,7 @@ static int plan_counts(const struct assay_program *p, struct as_probe_plan *plan
     for (size_t l = 0; rc == 0 && l < p->loop_n; l++)
         loops[l] = plan->counted[p->loop[l].body];
     if (rc == 0)
-        rc = as_patch_maker_add_bodies(maker, p, &bodies, loops, plan->held, err);
+        rc = as_patch_maker_add_bodies(maker, p, &bodies, loops, plan->body_verdict, err);
     if (rc == 0)
         rc = as_probe_take_bytes(maker, &plan->counts, &plan->counts_n, err);
     as_patch_maker_free(&maker);
@@ -146,13 +146,13 @@ static bool is_function(enum assay_probe_event event)
 /* Returns NULL if the site is in a clone, else the reason. Unless `whole` is set, the clone of a
  * surrounding loop suffices. */
 static const char *why_not_cloned(const struct assay_program *p, const uint8_t *refusal,
-                                  const struct as_patch_verdict *held,
+                                  const struct as_patch_verdict *body_verdict,
                                   const struct assay_probe_site *site, bool whole)
 {
     if (!refusal[site->body])
         return NULL;
     for (uint32_t l = p->block[site->block].loop; !whole && l != ASSAY_NONE; l = p->loop[l].parent)
-        if (held[l].loop != ASSAY_NONE && !held[l].refusal)
+        if (body_verdict[l].loop != ASSAY_NONE && !body_verdict[l].refusal)
             return NULL;
     return as_patch_refusal_text(refusal[site->body]);
 }
@@ -195,9 +195,10 @@ static const char *why_not_at(const struct assay_probes *probes, const struct as
     const bool timed = points && probes->probe.at[site->probe].actions & ASSAY_PROBE_TIME;
     const char *why = NULL;
     if (points)
-        why = why_not_cloned(p, plan->probed_refusal, plan->probed_held, site, is_function(event));
+        why = why_not_cloned(p, plan->probed_refusal, plan->probed_body_verdict, site,
+                             is_function(event));
     if (!why && is_counted(probes, site))
-        why = why_not_cloned(p, plan->refusal, plan->held, site, false);
+        why = why_not_cloned(p, plan->refusal, plan->body_verdict, site, false);
     if (!why)
         why = why_not_seen(p, event, timed, site);
     return why || !is_counted(probes, site) ? why : uncountable_reason(p, event, site);
@@ -262,12 +263,12 @@ void as_probe_plan_fini(struct as_probe_plan *plan)
     as_free(plan->timed);
     as_free(plan->counted);
     as_free(plan->verdict);
-    as_free(plan->held);
+    as_free(plan->body_verdict);
     as_free(plan->refusal);
     as_free(plan->times);
     as_free(plan->counts);
     as_free(plan->probed);
-    as_free(plan->probed_held);
+    as_free(plan->probed_body_verdict);
     as_free(plan->probed_refusal);
     as_free(plan->place);
     as_free(plan->points);

@@ -20,11 +20,11 @@ struct as_probe_plan {
     bool *timed, *counted;
     struct as_patch_verdict *verdict; /* by loop with a timer */
     /* by loop: its own clone with counters if its body is refused */
-    struct as_patch_verdict *held;
+    struct as_patch_verdict *body_verdict;
     uint8_t *refusal; /* by body with counters */
     bool *probed;     /* by body: needs a clone with points */
     /* by loop: its own clone with points if its body is refused */
-    struct as_patch_verdict *probed_held;
+    struct as_patch_verdict *probed_body_verdict;
     uint8_t *probed_refusal;
     struct as_probe_place *place;     /* by site; NULL without points */
     uint64_t timers, values, tallies; /* numbers of each per thread */

@@ -229,7 +229,8 @@ static int plan_clones(struct pointing *to, struct as_patch_points *points)
                                        to->act.n,    to->called.at, to->called.n};
     for (size_t l = 0; l < p->loop_n; l++)
         loops[l] = plan->probed[p->loop[l].body];
-    int rc = as_patch_maker_add_bodies(to->maker, p, &bodies, loops, plan->probed_held, to->err);
+    int rc =
+        as_patch_maker_add_bodies(to->maker, p, &bodies, loops, plan->probed_body_verdict, to->err);
     if (rc == 0)
         rc = as_probe_take_bytes(to->maker, &plan->points, &plan->points_n, to->err);
     as_free(loops);

@@ -154,15 +154,16 @@ uint32_t as_probe_region_of(const struct as_probe_run *run, const struct as_patc
                             const struct assay_probe_site *site)
 {
     const bool points = plan->mode == AS_PATCH_PROBE;
-    const struct as_patch_verdict *held = points ? run->plan.probed_held : run->plan.held;
+    const struct as_patch_verdict *body_verdict =
+        points ? run->plan.probed_body_verdict : run->plan.body_verdict;
     const uint8_t *refusal = points ? run->plan.probed_refusal : run->plan.refusal;
     const struct assay_program *p = run->result->program;
     const struct as_patch_region *region = as_patch_at(plan, &plan->region);
     const struct as_patch_loop *loops = as_patch_at(plan, &plan->loop);
     const uint64_t entry = p->block[p->body[site->body].entry_block].start;
     for (uint32_t l = p->block[site->block].loop; l != ASSAY_NONE; l = p->loop[l].parent)
-        if (held[l].loop != ASSAY_NONE && refusal[site->body])
-            return loops[held[l].loop].region;
+        if (body_verdict[l].loop != ASSAY_NONE && refusal[site->body])
+            return loops[body_verdict[l].loop].region;
     for (uint32_t r = 0; r < plan->region.n; r++)
         if (region[r].header == entry)
             return r;

@@ -65,8 +65,8 @@ static void see_extent(struct as_access_name *name, const struct as_bases *bases
 {
     struct as_extent_name extent;
 
-    if (!stream->held.n || !(seen->share >= AS_STRIDE_SHARE_SURE) || !seen->stride_b ||
-        !as_bases_extent(bases, stream->insn, &stream->held, &extent) ||
+    if (!stream->register_stride.n || !(seen->share >= AS_STRIDE_SHARE_SURE) || !seen->stride_b ||
+        !as_bases_extent(bases, stream->insn, &stream->register_stride, &extent) ||
         seen->stride_b % extent.factor_b)
         return;
     memcpy(name->extent, extent.text, sizeof name->extent);

@@ -14,11 +14,11 @@
 #define AS_STRIDE_SHARE_SURE 0.9 /* of the samples, from which on a stride is the loop's */
 
 /* One instruction with samples, and the loop that it is in. */
-struct as_held_site {
+struct as_register_site {
     int64_t loop_id;
     uint32_t loop;    /* of the program */
     uint64_t address; /* in the program */
-    const struct as_tally_held *held;
+    const struct as_tally_registers *registers;
 };
 
 struct as_seen_stride {
@@ -39,7 +39,7 @@ struct as_outer_reuse {
 /* A loop of a run. */
 struct as_operand_loop {
     struct assay_catalogue_module *module;
-    const struct as_held_site *site;
+    const struct as_register_site *site;
     size_t site_n;
     uint64_t sample_n;
     struct assay_streams streams;

@@ -6,7 +6,7 @@
 #ifndef AS_PROFILE_AGENT_SESSION_H
 #define AS_PROFILE_AGENT_SESSION_H
 
-#include "agent/session.h"
+#include "agent/inject/session.h"
 #include "profile/collector.h"
 
 struct as_inside {

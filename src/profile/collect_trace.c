@@ -14,8 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/os_counters.h"
-#include "agent/tracer.h"
+#include "agent/shared/trace_part.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -24,11 +23,12 @@
 #include "base/ticks.h"
 #include "profile/agent_session.h"
 #include "profile/trace_counters.h"
-#include "profile/trace_meeting.h"
 #include "profile/trace_program.h"
+#include "profile/trace_rendezvous.h"
 #include "profile/trace_switch.h"
 #include "trace/devices.h"
 #include "trace/filter.h"
+#include "trace/record.h"
 
 struct traced {
     struct as_inside inside;
@@ -41,7 +41,7 @@ struct traced {
     char link[PATH_MAX];     /* "": there is none */
     char filter[PATH_MAX];   /* the file of its rules; "": there is none */
     char counters[PATH_MAX]; /* the file of counters of perf; "": there is none */
-    struct as_trace_rendezvous meeting;
+    struct as_trace_rendezvous rendezvous;
     uint64_t missed_n, samples_missed_n, shared_n;
     int missed_errno;
 };
@@ -117,7 +117,7 @@ static void fill_part(struct as_tracer_part *part, const struct assay_trace_opti
     part->groups = options->groups;
     part->callers =
         options->callers < ASSAY_TRACE_CALLERS_N ? options->callers : ASSAY_TRACE_CALLERS_N;
-    part->memory_least_b = options->memory_least_b;
+    part->memory_min_b = options->memory_min_b;
     part->first_ns = (uint64_t)(options->first_s * 1e9);
     part->clock = has_steady_counter() ? AS_TRACE_TSC : AS_TRACE_KERNEL;
     part->tick_hz = part->clock == AS_TRACE_TSC ? measure_rate() : 0;
@@ -176,7 +176,7 @@ static int prepare_trace(struct as_collector *it, const struct as_collection *al
     if (options->events)
         AS_TRY(as_trace_counters_check(options->events, err));
     fill_part(traced->part, options);
-    as_trace_rendezvous_prepare(&traced->meeting, traced->part);
+    as_trace_rendezvous_prepare(&traced->rendezvous, traced->part);
     if (as_trace_switch_is_wanted(options)) {
         struct as_switch_part *part =
             as_agent_session_part(traced->inside.session, AS_SWITCH_CLIENT);
@@ -288,7 +288,7 @@ static int start_trace(struct as_collector *it, const struct as_collection *all,
     const int error = errno;
     free(real);
     if (rc == 0) {
-        as_trace_rendezvous_start(&traced->meeting, traced->part,
+        as_trace_rendezvous_start(&traced->rendezvous, traced->part,
                                   as_agent_session_path(traced->inside.session), all->directory);
         AS_TRY(write_filter(traced, all, err));
         AS_TRY(write_counters(traced, all, err));
@@ -427,7 +427,7 @@ static void close_trace(struct as_collector *it)
     if (!traced)
         return;
     as_trace_switch_stop(&traced->switching);
-    as_trace_rendezvous_end(&traced->meeting);
+    as_trace_rendezvous_end(&traced->rendezvous);
     if (traced->link[0])
         unlink(traced->link);
     if (traced->filter[0])

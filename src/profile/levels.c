@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/levels.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/search.h"
 
 #define BIN_LEAST_NS 1000000
 #define BINS_MOST    2048         /* max bins of a thread */
@@ -62,16 +64,9 @@ uint32_t as_levels_length(const struct as_levels *levels)
 static struct as_level_bin *bin_of(struct as_levels *levels, struct as_level_thread *thread,
                                    uint32_t number)
 {
-    size_t low = 0, high = thread->bin.n;
-    if (high > 0 && thread->bin.at[high - 1].number <= number)
-        low = high - 1;
-    while (low < high) { /* the first that is not before it */
-        const size_t middle = low + (high - low) / 2;
-        if (thread->bin.at[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const size_t n = thread->bin.n, last = n ? n - 1 : 0;
+    const size_t low = as_first_not_near(i, n, last, thread->bin.at[i].number < number);
+    assert(low + 1 >= n || thread->bin.at[low].number < thread->bin.at[low + 1].number);
     if (low < thread->bin.n && thread->bin.at[low].number == number)
         return &thread->bin.at[low];
     if (as_vec_push(&thread->bin, (struct as_level_bin){0}) < 0)

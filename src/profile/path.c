@@ -182,7 +182,9 @@ static int find_path(struct paths *p, uint32_t node, struct assay_error *err)
     const struct as_attribution *all = p->all;
     if (p->of_node[node] != NO_PATH)
         return 0;
+    assert(node < all->tally.node.n);
     const uint32_t parent = all->tally.node.at[node].parent;
+    assert(parent < node); /* so callers end */
     const struct as_function_fact *function = &all->function.at[all->node[node].function];
     struct edge edge = {.function = function->id};
     p->of_node[node] = NODE_BUSY;

@@ -5,6 +5,7 @@
  */
 #include "profile/tally_read.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,7 +199,9 @@ static int tally_sample(struct as_tally_reading *r, const struct assay_stream_re
     uint32_t index, node;
     AS_TRY(as_tally_thread_of(r, record->thread, at, &index));
     AS_TRY(add_stream_nodes(r));
+    assert(record->node < r->node.n && index < t->thread.n);
     node = r->node.at[record->node];
+    assert(node < t->node.n);
     if (r->is_private.at[record->node])
         AS_TRY(private_node(r, record->node, t->thread.at[index].process, &node));
     struct as_tally_thread *thread = &t->thread.at[index];
@@ -279,19 +282,20 @@ static int tally_operand(struct as_tally_reading *r, const char *text, uint32_t 
 }
 
 /* The draws of an instruction come in parts, and its values right after them. */
-static struct as_tally_held *same_place(const struct as_tally *tally,
-                                        const struct as_tally_held *held)
+static struct as_tally_registers *same_place(const struct as_tally *tally,
+                                             const struct as_tally_registers *registers)
 {
-    struct as_tally_held *last = tally->held.n ? &tally->held.at[tally->held.n - 1] : NULL;
-    return last && !last->values && last->process == held->process &&
-                   last->place.module == held->place.module &&
-                   last->place.address == held->place.address
+    struct as_tally_registers *last =
+        tally->registers.n ? &tally->registers.at[tally->registers.n - 1] : NULL;
+    return last && !last->values && last->process == registers->process &&
+                   last->place.module == registers->place.module &&
+                   last->place.address == registers->place.address
                ? last
                : NULL;
 }
 
-static int add_draws(struct as_arena *arena, struct as_tally_held *to,
-                     const struct as_tally_held *from)
+static int add_draws(struct as_arena *arena, struct as_tally_registers *to,
+                     const struct as_tally_registers *from)
 {
     struct as_tally_draw *all =
         as_arena_array(arena, struct as_tally_draw, (size_t)to->draws + from->draws + 1);
@@ -306,25 +310,26 @@ static int add_draws(struct as_arena *arena, struct as_tally_held *to,
     return 0;
 }
 
-static int tally_held_values(struct as_tally_reading *r, const char *text, uint32_t process,
-                             bool draws)
+static int tally_register_values(struct as_tally_reading *r, const char *text, uint32_t process,
+                                 bool draws)
 {
     size_t n;
-    struct as_tally_held held;
+    struct as_tally_registers registers;
     struct as_arena *arena = &r->tally->arena;
     assay_stream_modules(r->stream, &n);
-    if ((draws ? as_drawn_read(arena, text, &held) : as_held_read(arena, text, &held)) < 0 ||
-        held.place.module >= n)
+    if ((draws ? as_drawn_read(arena, text, &registers)
+               : as_registers_read(arena, text, &registers)) < 0 ||
+        registers.place.module >= n)
         return 0;
-    AS_TRY(module_of(r, held.place.module, process, &held.place.module));
-    held.process = process;
-    struct as_tally_held *last = same_place(r->tally, &held);
+    AS_TRY(module_of(r, registers.place.module, process, &registers.place.module));
+    registers.process = process;
+    struct as_tally_registers *last = same_place(r->tally, &registers);
     if (!last)
-        return as_vec_push(&r->tally->held, held);
+        return as_vec_push(&r->tally->registers, registers);
     if (draws)
-        return add_draws(arena, last, &held);
-    last->values = held.values;
-    last->value = held.value;
+        return add_draws(arena, last, &registers);
+    last->values = registers.values;
+    last->value = registers.value;
     return 0;
 }
 
@@ -390,9 +395,9 @@ static int tally_process_fact(struct as_tally_reading *r, const struct assay_str
     if (strcmp(record->text, "operands") == 0)
         return tally_operand(r, record->value, index);
     if (strcmp(record->text, "values") == 0)
-        return tally_held_values(r, record->value, index, false);
+        return tally_register_values(r, record->value, index, false);
     if (strcmp(record->text, "draws") == 0)
-        return tally_held_values(r, record->value, index, true);
+        return tally_register_values(r, record->value, index, true);
     if (strcmp(record->text, "data") == 0)
         return tally_data_object(r, record->value, index);
     if (strcmp(record->text, "site") == 0)
@@ -571,7 +576,7 @@ void as_tally_fini(struct as_tally *tally)
     as_vec_fini(&tally->fact);
     as_vec_fini(&tally->python);
     as_vec_fini(&tally->operand);
-    as_vec_fini(&tally->held);
+    as_vec_fini(&tally->registers);
     as_vec_fini(&tally->data);
     as_vec_fini(&tally->site);
     as_vec_fini(&tally->block);

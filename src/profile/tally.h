@@ -131,7 +131,7 @@ struct as_tally_draw {
 };
 
 /* Registers in the samples of an instruction, in one process. */
-struct as_tally_held {
+struct as_tally_registers {
     struct as_tally_place place;
     uint32_t process;
     uint32_t sample_n;
@@ -139,7 +139,7 @@ struct as_tally_held {
     const struct as_tally_value *value; /* by register */
     const struct as_tally_draw *draw;   /* of some samples */
 };
-_Static_assert(offsetof(struct as_tally_held, place) == 0, "sorted by its first member");
+_Static_assert(offsetof(struct as_tally_registers, place) == 0, "sorted by its first member");
 
 /* A range of memory of a process (sample/data_maps.h). */
 struct as_tally_data {
@@ -191,7 +191,7 @@ struct as_tally {
     AS_VEC(struct as_tally_fact) fact;
     AS_VEC(struct as_tally_python) python;
     AS_VEC(struct as_tally_operand) operand;
-    AS_VEC(struct as_tally_held) held;
+    AS_VEC(struct as_tally_registers) registers;
     AS_VEC(struct as_tally_data) data;
     AS_VEC(struct as_tally_site) site;
     AS_VEC(struct as_tally_block) block;
@@ -218,9 +218,9 @@ int as_tally_add(struct as_tally *tally, const char *path, const char *name, int
 /* An operand as the recording has it, its module still the stream's; below 0: it is none. */
 int as_operand_read(const char *text, struct as_tally_operand *out);
 /* Values of registers in the same way (sample/values.h has the text), in the memory of `arena`. */
-int as_held_read(struct as_arena *arena, const char *text, struct as_tally_held *out);
+int as_registers_read(struct as_arena *arena, const char *text, struct as_tally_registers *out);
 /* Registers of samples (sample/draws.h), so too. */
-int as_drawn_read(struct as_arena *arena, const char *text, struct as_tally_held *out);
+int as_drawn_read(struct as_arena *arena, const char *text, struct as_tally_registers *out);
 /* A range (sample/operands.c), so too. */
 int as_data_read(struct as_arena *arena, const char *text, struct as_tally_data *out);
 

@@ -9,7 +9,7 @@
 #include <assay/profile.h>
 #include <pthread.h>
 
-#include "agent/switch.h"
+#include "agent/shared/trace_part.h"
 
 struct as_trace_switch {
     struct as_switch_part *part;

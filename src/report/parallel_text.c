@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analytics/interest.h"
+#include "analytics/state/interest.h"
 #include "base/error.h"
 #include "report/parallel.h"
 

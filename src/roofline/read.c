@@ -10,24 +10,25 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "experiment/metric_names.h"
 #include "roofline/ceilings.h"
 
 enum { FEW_SAMPLES = 30 };
 
 /* X(NAME, metric): facts of an object. */
 #define ROOF_FACTS(X)                                                                              \
-    X(INSTRUCTIONS, "executed_instruction_n")                                                      \
-    X(FLOPS, "executed_flop_n")                                                                    \
-    X(FLOPS_F32, "executed_flop_f32_n")                                                            \
-    X(FLOPS_F64, "executed_flop_f64_n")                                                            \
-    X(FLOPS_PACKED, "executed_flop_packed_n")                                                      \
-    X(INT_OPS, "executed_int_op_n")                                                                \
-    X(LOADED, "executed_load_b")                                                                   \
-    X(STORED, "executed_store_b")                                                                  \
-    X(UNSURE, "executed_unsure_n")                                                                 \
-    X(LEVEL_L2, "bytes_l2_l1")                                                                     \
-    X(LEVEL_L3, "bytes_l3_l2")                                                                     \
-    X(LEVEL_MEMORY, "bytes_memory")
+    X(INSTRUCTIONS, AS_METRIC_executed_instruction_n)                                              \
+    X(FLOPS, AS_METRIC_executed_flop_n)                                                            \
+    X(FLOPS_F32, AS_METRIC_executed_flop_f32_n)                                                    \
+    X(FLOPS_F64, AS_METRIC_executed_flop_f64_n)                                                    \
+    X(FLOPS_PACKED, AS_METRIC_executed_flop_packed_n)                                              \
+    X(INT_OPS, AS_METRIC_executed_int_op_n)                                                        \
+    X(LOADED, AS_METRIC_executed_load_b)                                                           \
+    X(STORED, AS_METRIC_executed_store_b)                                                          \
+    X(UNSURE, AS_METRIC_executed_unsure_n)                                                         \
+    X(LEVEL_L2, AS_METRIC_bytes_l2_l1)                                                             \
+    X(LEVEL_L3, AS_METRIC_bytes_l3_l2)                                                             \
+    X(LEVEL_MEMORY, AS_METRIC_bytes_memory)
 
 enum roof_fact {
 #define ROOF_FACT_ENUM(name, metric) FACT_##name,
@@ -69,7 +70,7 @@ static const char run_sql[] =
     " FROM run r LEFT JOIN host h USING (host_id) WHERE r.run_id = ?1";
 
 static const char counted_run_sql[] = "SELECT max(run_id) FROM v_values WHERE ?1 = 0"
-                                      " AND metric = 'executed_flop_n'";
+                                      " AND metric = '" AS_METRIC_executed_flop_n "'";
 
 #define ROOF_FACT_WORD(name, metric) ", '" metric "'"
 static const char roof_facts_sql[] =

@@ -20,6 +20,7 @@ const char *as_law_word(enum as_law_kind kind)
 #define AS_LAW_WORD(name, word, formula) word,
     static const char *const words[] = {AS_LAWS(AS_LAW_WORD)};
 #undef AS_LAW_WORD
+    assert((size_t)kind < sizeof words / sizeof *words);
     return words[kind];
 }
 
@@ -28,6 +29,7 @@ const char *as_law_formula(enum as_law_kind kind)
 #define AS_LAW_FORMULA(name, word, formula) formula,
     static const char *const formulas[] = {AS_LAWS(AS_LAW_FORMULA)};
 #undef AS_LAW_FORMULA
+    assert((size_t)kind < sizeof formulas / sizeof *formulas);
     return formulas[kind];
 }
 

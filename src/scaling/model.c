@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scaling/model.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,6 +19,7 @@ const char *as_scaling_word(enum as_scaling_factor factor)
 #define SCALING_WORD(name, word, title, depth, above) word,
     static const char *const words[] = {AS_SCALING_FACTORS(SCALING_WORD)};
 #undef SCALING_WORD
+    assert((size_t)factor < sizeof words / sizeof *words);
     return words[factor];
 }
 
@@ -26,6 +28,7 @@ const char *as_scaling_title(enum as_scaling_factor factor)
 #define SCALING_TITLE(name, word, title, depth, above) title,
     static const char *const titles[] = {AS_SCALING_FACTORS(SCALING_TITLE)};
 #undef SCALING_TITLE
+    assert((size_t)factor < sizeof titles / sizeof *titles);
     return titles[factor];
 }
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analytics/analysis.h"
+#include "analytics/state/analysis.h"
 #include "base/error.h"
 #include "simulate/ideal.h"
 

@@ -12,14 +12,7 @@
 
 #include "base/str.h"
 #include "base/vec.h"
-
-#define AS_TRACE_FILTER "filter" /* the file of packed rules, in an agent's directory */
-
-enum as_filter_verdict {
-    AS_FILTER_RECORDED,
-    AS_FILTER_LEFT_OUT,
-    AS_FILTER_FOUND /* recorded where it found something (MPI_Test) */
-};
+#include "trace/filter_match.h"
 
 struct as_trace_filter {
     struct as_str rules; /* packed: for each rule a letter, a pattern of base/glob.h, a zero byte */
@@ -64,8 +57,5 @@ void as_filter_kept_fini(struct as_filter_kept *kept);
 /* Appends a rule that matches exactly this name. */
 void as_trace_filter_add(struct as_trace_filter *filter, enum as_filter_verdict verdict,
                          const char *name);
-
-/* filter_match.c, which goes into programs: no allocation. */
-enum as_filter_verdict as_filter_verdict_of(const char *rules, size_t rules_b, const char *name);
 
 #endif

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/glob.h"
-#include "trace/filter.h"
+#include "trace/filter_match.h"
 
 enum as_filter_verdict as_filter_verdict_of(const char *rules, size_t rules_b, const char *name)
 {

@@ -51,6 +51,16 @@ struct as_trace_event {
         struct {
             int64_t what, partner, tag, comm, n; /* as_trace_missed */
         } missed;
+        int64_t request; /* START, DONE, CANCELLED, FREED, PARTS */
+        struct {
+            int64_t target, size_b, window;
+        } access; /* RMA */
+        struct {
+            int64_t window, kind, rank; /* as_trace_rma_sync */
+        } sync;
+        struct {
+            int64_t name, value;
+        } counter;
         struct {
             int64_t sent_b, received_b;
         } traffic;
@@ -62,6 +72,29 @@ struct as_trace_event {
     const uint64_t *list;       /* valid until the next call */
     size_t list_n;
 };
+
+/* Names and fields of a kind in AS_TRACE_KINDS: as many, but for a list or a text behind them. */
+#define AS_TRACE_ENUM(kind, name, fields) AS_TRACE_##kind##_FIELDS_N = sizeof(fields) - 1,
+enum as_trace_field_counts { AS_TRACE_KINDS(AS_TRACE_ENUM) };
+#undef AS_TRACE_ENUM
+#define AS_TRACE_HAS_FIELDS(KIND, member)                                                          \
+    _Static_assert(sizeof(((struct as_trace_event *)0)->member) ==                                 \
+                       AS_TRACE_##KIND##_FIELDS_N * sizeof(int64_t),                               \
+                   "fields of " #KIND)
+AS_TRACE_HAS_FIELDS(SEND, message);
+AS_TRACE_HAS_FIELDS(POST, message);
+AS_TRACE_HAS_FIELDS(COLLECTIVE, collective);
+AS_TRACE_HAS_FIELDS(LOCK_WAIT, lock);
+AS_TRACE_HAS_FIELDS(IMPLICIT, parallel);
+AS_TRACE_HAS_FIELDS(IO, io);
+AS_TRACE_HAS_FIELDS(REPEATED, repeated);
+AS_TRACE_HAS_FIELDS(ALLOCATE, memory);
+AS_TRACE_HAS_FIELDS(MISSED, missed);
+AS_TRACE_HAS_FIELDS(TRAFFIC, traffic);
+AS_TRACE_HAS_FIELDS(DONE, request);
+AS_TRACE_HAS_FIELDS(RMA, access);
+AS_TRACE_HAS_FIELDS(SYNC, sync);
+AS_TRACE_HAS_FIELDS(COUNTER, counter);
 
 struct as_trace_stream_facts {
     uint32_t pid, tid, parent_tid;

@@ -103,23 +103,23 @@ static bool find_same(struct as_trial *t, struct as_candidate *it, const char **
 
 static int judge_build(struct as_trial *t, struct as_candidate *it, struct assay_error *err)
 {
-    char said[320];
+    char message[320];
     const char *same;
 
     if (it->build.state == AS_BUILD_FAILED) {
         it->verdict = ASSAY_TRIAL_NO_BUILD;
-        snprintf(said, sizeof said, "%s", it->build.error);
+        snprintf(message, sizeof message, "%s", it->build.error);
     } else if (it->build.state != AS_BUILD_DONE) {
         it->verdict = ASSAY_TRIAL_NOT_RUN;
-        snprintf(said, sizeof said, "the time for builds was too short");
+        snprintf(message, sizeof message, "the time for builds was too short");
     } else if (!it->variable_n && !it->wrap && find_same(t, it, &same)) {
         it->verdict = ASSAY_TRIAL_SAME;
-        snprintf(said, sizeof said, "the same code as %s", same);
+        snprintf(message, sizeof message, "the same code as %s", same);
     } else {
         return 0;
     }
-    it->said = as_arena_strndup(&t->arena, said, strlen(said));
-    return it->said ? 0 : as_error_nomem(err, "the builds");
+    it->message = as_arena_strndup(&t->arena, message, strlen(message));
+    return it->message ? 0 : as_error_nomem(err, "the builds");
 }
 
 static struct as_build_plan plan_of(const struct as_candidate *it)

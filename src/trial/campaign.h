@@ -76,7 +76,7 @@ int as_trial_judge(struct as_trial *t, struct as_candidate *candidate, int64_t r
 /* Result of the user's check on the output of a run. */
 struct as_trial_check {
     bool passes, is_late; /* is_late: the check was killed, because it exceeded its time limit */
-    char said[256];       /* first line of the check's output */
+    char message[256];    /* first line of the check's output */
 };
 /* Runs the user's check on the file `output`. Errors: LIMIT (no pipe or process). */
 int as_trial_check(struct as_trial *t, const char *output, struct as_trial_check *out,

@@ -37,8 +37,8 @@ struct as_candidate {
     bool differs;          /* its results differ from those of the unchanged program */
     const char *const *command;
     enum assay_trial_verdict verdict;
-    const char *said; /* why it does not run, or why it fails; or NULL */
-    int64_t run_id;   /* id of its first run */
+    const char *message; /* why it does not run, or why it fails; or NULL */
+    int64_t run_id;      /* id of its first run */
     unsigned run_n;
     struct as_output_difference output; /* largest difference over its runs */
     const char *why;                    /* what changed in the program, or NULL */

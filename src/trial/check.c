@@ -30,8 +30,8 @@ struct check {
     int from; /* pipe with its output */
     struct as_looks looks;
     int64_t most_ns; /* time limit; suspends of the machine do not count */
-    char *said;      /* first line of its output */
-    size_t said_n, size_b;
+    char *message;   /* first line of its output */
+    size_t message_n, size_b;
     bool is_line_over;
     bool is_late, is_stopped;
 };
@@ -67,11 +67,11 @@ static int start_check(struct check *it, const char *output, struct assay_error 
 static void store_first_line(struct check *it, const char *text, size_t n)
 {
     for (size_t i = 0; i < n && !it->is_line_over; i++) {
-        it->is_line_over = text[i] == '\n' || it->said_n + 1 == it->size_b;
+        it->is_line_over = text[i] == '\n' || it->message_n + 1 == it->size_b;
         if (!it->is_line_over)
-            it->said[it->said_n++] = text[i];
+            it->message[it->message_n++] = text[i];
     }
-    it->said[it->said_n] = '\0';
+    it->message[it->message_n] = '\0';
 }
 
 /* Reads some output, so that the check never blocks; returns false at its end. */
@@ -122,10 +122,10 @@ int as_trial_check(struct as_trial *t, const char *output, struct as_trial_check
                    struct assay_error *err)
 {
     const int64_t begin_ns = as_monotonic_ns();
-    struct check it = {.trial = t, .said = out->said, .size_b = sizeof out->said};
+    struct check it = {.trial = t, .message = out->message, .size_b = sizeof out->message};
 
     as_looks_begin(&it.looks);
-    out->said[0] = '\0';
+    out->message[0] = '\0';
     it.most_ns = t->check_limit_s > 0 ? (int64_t)(t->check_limit_s * 1e9) : INT64_MAX;
     AS_TRY(start_check(&it, output, err));
     const int status = await_check(&it);

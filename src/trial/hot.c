@@ -97,7 +97,7 @@ static int add_candidate(struct as_trial *t, const struct as_candidate *like,
     it.run_id = 0;
     it.run_n = 0;
     it.command = NULL;
-    it.said = it.why = NULL;
+    it.message = it.why = NULL;
     if (!only || !it.name || !it.title || as_vec_push(&t->candidate, it) < 0)
         return as_error_nomem(err, "what is tried");
     return 0;

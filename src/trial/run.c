@@ -167,10 +167,10 @@ static int run_base_once(struct as_trial *t, struct assay_error *err)
 }
 
 static void drop_candidate(struct as_trial *t, struct as_candidate *it,
-                           enum assay_trial_verdict verdict, const char *said)
+                           enum assay_trial_verdict verdict, const char *message)
 {
     it->verdict = verdict;
-    it->said = said;
+    it->message = message;
     as_race_leave(&t->race, (size_t)it->racer);
 }
 
@@ -343,8 +343,8 @@ static void settle_verdicts(struct as_trial *t)
             it->verdict = ASSAY_TRIAL_DIFFERS;
         if (!racer->run_n)
             it->verdict = ASSAY_TRIAL_NOT_RUN;
-        if (!racer->run_n && !it->said)
-            it->said = t->is_over ? "ended by the user" : "the time was too short";
+        if (!racer->run_n && !it->message)
+            it->message = t->is_over ? "ended by the user" : "the time was too short";
         t->result->gain_n += it->verdict == ASSAY_TRIAL_GAIN;
         t->result->harm_n += it->verdict == ASSAY_TRIAL_HARM;
     }

@@ -142,7 +142,7 @@ int as_trial_check_base(struct as_trial *t, int64_t run_id, struct assay_error *
         err, ASSAY_ERR_UNSUPPORTED,
         "--check: '%s' rejects the results of the unchanged program%s%.150s; fix the check so "
         "that it ends with status 0",
-        t->request->check, check.said[0] ? ": " : "", check.said);
+        t->request->check, check.message[0] ? ": " : "", check.message);
 }
 
 static int judge_by_check(struct as_trial *t, struct as_candidate *it, int64_t run_id,
@@ -164,7 +164,7 @@ static int judge_by_check(struct as_trial *t, struct as_candidate *it, int64_t r
                  t->check_limit_s);
     else
         snprintf(it->output.text, sizeof it->output.text, "the check failed%s%.150s",
-                 check.said[0] ? ": " : "", check.said);
+                 check.message[0] ? ": " : "", check.message);
     return 0;
 }
 

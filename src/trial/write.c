@@ -41,9 +41,9 @@ static void print_row(struct as_str *out, const struct assay_compare_row *row)
 /* Writes the functions and loops with a certain change of at least 1 % of the time. */
 static void write_changes(struct as_str *out, const struct assay_comparison *it)
 {
-    size_t said = 0;
+    size_t message = 0;
 
-    for (size_t i = 0; i < it->row_n && said < CHANGES_MOST; i++) {
+    for (size_t i = 0; i < it->row_n && message < CHANGES_MOST; i++) {
         const struct assay_compare_row *row = &it->row[i];
         const bool is_alone = !row->cell[0].time_s.origin || !row->cell[1].time_s.origin;
         const double change = fabs((row->cell[1].time_s.origin ? row->cell[1].time_s.value : 0) -
@@ -52,7 +52,7 @@ static void write_changes(struct as_str *out, const struct assay_comparison *it)
         if (change < 0.01 * whole || !(row->cell[1].significant || is_alone))
             continue;
         print_row(out, row);
-        said++;
+        message++;
     }
 }
 
@@ -166,7 +166,7 @@ static int add_trial(struct as_trial *t, const struct as_candidate *it, int64_t 
                                   .title = it->title,
                                   .what = what_word(it->what),
                                   .verdict = assay_trial_word(it->verdict),
-                                  .said = it->said,
+                                  .said = it->message,
                                   .n = (int64_t)it->run_n,
                                   .differs_by = NAN,
                                   .why = it->why,

@@ -5,25 +5,27 @@
 
 #include <stdbool.h>
 
+#include "experiment/metric_names.h"
+
 /* X(NAME, metric): the facts of a loop. */
 #define AS_TRUST_FACTS(X)                                                                          \
-    X(ITERATIONS, "loop_iteration_n")                                                              \
-    X(TRIPS, "instance_iterations")                                                                \
-    X(MEDIAN, "iteration_cycles")                                                                  \
-    X(MEAN, "iteration_cycles_mean")                                                               \
-    X(STABILITY, "instance_stability")                                                             \
-    X(INSTANCE, "instance_cycles")                                                                 \
-    X(MODEL, "cqa_cycles")                                                                         \
-    X(NS, "iteration_ns")                                                                          \
-    X(CALLS, "call_n")                                                                             \
-    X(CHAIN, "cqa_chain_cy")                                                                       \
-    X(PATHS, "cqa_path_n")                                                                         \
-    X(MODEL_LOAD_B, "cqa_load_b")                                                                  \
-    X(MODEL_STORE_B, "cqa_store_b")                                                                \
-    X(STARTS, "executed_start_n")                                                                  \
-    X(FLOPS, "executed_flop_n")                                                                    \
-    X(LOAD_B, "executed_load_b")                                                                   \
-    X(STORE_B, "executed_store_b")
+    X(ITERATIONS, AS_METRIC_loop_iteration_n)                                                      \
+    X(TRIPS, AS_METRIC_instance_iterations)                                                        \
+    X(MEDIAN, AS_METRIC_iteration_cycles)                                                          \
+    X(MEAN, AS_METRIC_iteration_cycles_mean)                                                       \
+    X(STABILITY, AS_METRIC_instance_stability)                                                     \
+    X(INSTANCE, AS_METRIC_instance_cycles)                                                         \
+    X(MODEL, AS_METRIC_cqa_cycles)                                                                 \
+    X(NS, AS_METRIC_iteration_ns)                                                                  \
+    X(CALLS, AS_METRIC_call_n)                                                                     \
+    X(CHAIN, AS_METRIC_cqa_chain_cy)                                                               \
+    X(PATHS, AS_METRIC_cqa_path_n)                                                                 \
+    X(MODEL_LOAD_B, AS_METRIC_cqa_load_b)                                                          \
+    X(MODEL_STORE_B, AS_METRIC_cqa_store_b)                                                        \
+    X(STARTS, AS_METRIC_executed_start_n)                                                          \
+    X(FLOPS, AS_METRIC_executed_flop_n)                                                            \
+    X(LOAD_B, AS_METRIC_executed_load_b)                                                           \
+    X(STORE_B, AS_METRIC_executed_store_b)
 
 enum as_trust_fact {
 #define AS_TRUST_ENUM(name, metric) AS_TRUST_##name,

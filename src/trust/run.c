@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "experiment/metric_names.h"
 #include "trust/agree.h"
 #include "trust/metrics.h"
 
@@ -35,7 +36,8 @@ struct trusting {
  * threads and differs in every run. No model knows the time of `pause` in a virtual machine. */
 static const char loops_sql[] =
     "SELECT DISTINCT object_id FROM v_values WHERE object_kind = 'loop' AND run_id = ?1"
-    " AND context_id = 0 AND metric IN ('loop_instance_n', 'executed_start_n')"
+    " AND context_id = 0 AND metric IN ('" AS_METRIC_loop_instance_n
+    "', '" AS_METRIC_executed_start_n "')"
     " AND object_id NOT IN (SELECT o.object_id FROM object_time o"
     "  JOIN parallel_category USING (category_id)"
     "  WHERE o.run_id = ?1 AND o.object_kind = 'loop')";

@@ -55,10 +55,10 @@ static void look_at_stream(const struct built *b, const struct as_bases *bases,
     char buf[512];
     const char *mark = line && line->line ? mark_of(source, line->line, buf, sizeof buf) : NULL;
 
-    if (!mark || at->stack || !at->held.n)
+    if (!mark || at->stack || !at->register_stride.n)
         return;
     sum->all_n += strcmp(mark, "-") != 0;
-    if (!as_bases_extent(bases, at->insn, &at->held, &extent))
+    if (!as_bases_extent(bases, at->insn, &at->register_stride, &extent))
         return;
     sum->named_n++;
     if (!is_marked(mark, extent.text))
@@ -318,12 +318,12 @@ static void test_no_memory_is_no_name(void **state)
     assert_int_equal(as_bases_new(b.program, b.program->loop[loop].body, &bases, NULL), 0);
     assert_int_equal(assay_loop_streams(b.program, loop, &streams, NULL), 0);
     for (size_t s = 0; s < streams.n; s++) {
-        if (!streams.at[s].held.n)
+        if (!streams.at[s].register_stride.n)
             continue;
         as_alloc_fail_after(0);
-        as_bases_extent(bases, streams.at[s].insn, &streams.at[s].held, &extent);
+        as_bases_extent(bases, streams.at[s].insn, &streams.at[s].register_stride, &extent);
         as_alloc_fail_after(-1);
-        assert_true(as_bases_extent(bases, streams.at[s].insn, &streams.at[s].held, &extent));
+        assert_true(as_bases_extent(bases, streams.at[s].insn, &streams.at[s].register_stride, &extent));
         assert_string_equal(extent.text, "g->ld");
         assert_int_equal(extent.factor_b, 8);
     }
