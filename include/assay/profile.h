@@ -79,12 +79,12 @@ enum assay_trace_groups { ASSAY_TRACE_GROUPS(ASSAY_TRACE_ENUM) };
     X(NETWORK, "network", 8u)
 #define ASSAY_TRACE_COUNTERS_MS 100u /* usual */
 struct assay_trace_options {
-    uint32_t groups;         /* assay_trace_groups */
-    uint32_t callers;        /* recorded with a call of MPI, at most ASSAY_TRACE_CALLERS_N */
+    uint32_t groups;       /* assay_trace_groups */
+    uint32_t callers;      /* recorded with a call of MPI, at most ASSAY_TRACE_CALLERS_N */
     uint64_t memory_min_b; /* smaller blocks of memory are not recorded */
-    uint64_t ring_b;         /* the latest events of each thread that are kept; 0 = all */
-    uint64_t limit_b;        /* of all threads; then tracing ends; 0 = no limit */
-    double first_s;          /* so much of each process is recorded, and no more; 0 = all */
+    uint64_t ring_b;       /* the latest events of each thread that are kept; 0 = all */
+    uint64_t limit_b;      /* of all threads; then tracing ends; 0 = no limit */
+    double first_s;        /* so much of each process is recorded, and no more; 0 = all */
     /* Rules of which routines are recorded, packed (trace/filter.h); NULL: all are. Borrowed. */
     const char *filter;
     size_t filter_b;

@@ -170,8 +170,8 @@ int as_base_places_list(struct as_bases *b);
 void as_base_places_apply(struct as_bases *b, uint32_t block, uint64_t pc,
                           struct as_base_state *state);
 /*
- * Returns the integer variable, visible at `use`, that equals `reg` - *constant at `pc`, or the one
- * that is stored at `memory`. Returns ASSAY_NONE if there is none, or if the code changes it.
+ * Return the integer variable, visible at `use`, with a known value at `pc`, or ASSAY_NONE. The
+ * value is `reg` - *constant, or the number at `memory`. The code must not change the variable.
  */
 uint32_t as_base_number_of(const struct as_bases *b, uint32_t block, uint64_t pc, unsigned reg,
                            uint64_t use, int64_t *constant);

@@ -111,8 +111,8 @@ static bool loads_from(const struct assay_insn *insn, struct assay_memory *place
 }
 
 /* The register that `reg` is an extension of in a block, or itself. */
-static unsigned extended(const struct assay_program *program, const struct assay_block *block,
-                         unsigned reg)
+static unsigned extended_register(const struct assay_program *program,
+                                  const struct assay_block *block, unsigned reg)
 {
     for (uint32_t k = 0; k < block->insns; k++) {
         const struct assay_insn *insn = insn_at(program, block, k);
@@ -132,8 +132,10 @@ static unsigned extended(const struct assay_program *program, const struct assay
 static bool is_at(const struct assay_program *program, const struct assay_block *block,
                   const struct assay_memory *place, unsigned reg)
 {
-    return (place->base != ASSAY_REG_NONE && extended(program, block, place->base) == reg) ||
-           (place->index != ASSAY_REG_NONE && extended(program, block, place->index) == reg);
+    return (place->base != ASSAY_REG_NONE &&
+            extended_register(program, block, place->base) == reg) ||
+           (place->index != ASSAY_REG_NONE &&
+            extended_register(program, block, place->index) == reg);
 }
 
 uint32_t as_merge_resumed(const struct assay_program *program, uint32_t loop)

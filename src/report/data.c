@@ -17,7 +17,6 @@
 
 #define TITLE_COLUMNS 80
 
-
 /* ---- Head --------------------------------------------------------------------------------- */
 
 /* Appends the first columns of a text, with an ellipsis if it is longer. */

@@ -323,7 +323,8 @@ static void test_no_memory_is_no_name(void **state)
         as_alloc_fail_after(0);
         as_bases_extent(bases, streams.at[s].insn, &streams.at[s].register_stride, &extent);
         as_alloc_fail_after(-1);
-        assert_true(as_bases_extent(bases, streams.at[s].insn, &streams.at[s].register_stride, &extent));
+        assert_true(
+            as_bases_extent(bases, streams.at[s].insn, &streams.at[s].register_stride, &extent));
         assert_string_equal(extent.text, "g->ld");
         assert_int_equal(extent.factor_b, 8);
     }

@@ -15,10 +15,6 @@
 
 #include "agent/wrap/wrapped.h"
 
-#define AS_OPENCL_TYPES
-#include "opencl_made.h"
-#undef AS_OPENCL_TYPES
-
 /* Numbers of the specification. */
 enum as_opencl_constant {
     AS_CL_PROFILING_NOT_AVAILABLE = -7,
@@ -62,7 +58,7 @@ struct as_opencl_queue;
 /* A call that is recorded. */
 struct as_opencl_call {
     struct as_tracer_thread *thread;
-    enum as_opencl_routine routine;
+    unsigned routine;         /* enum as_opencl_routine of opencl_made.h */
     uint64_t tick;            /* when it came back; 0: it did not yet */
     int64_t begin_ns, end_ns; /* CLOCK_MONOTONIC_RAW around it */
     void *own;                /* the event where the program wants none */
@@ -84,10 +80,10 @@ struct as_opencl_work {
 /* ---- opencl_calls.c: calls ---- */
 
 void as_opencl_calls_begin(void);
-const char *as_opencl_routine_name(enum as_opencl_routine routine);
+const char *as_opencl_routine_name(unsigned routine);
 /* Returns false if the call is not recorded. Two last arguments: AS_CALLED. */
-bool as_opencl_enter(struct as_opencl_call *call, enum as_opencl_routine routine,
-                     const void *behind, const void *frame);
+bool as_opencl_enter(struct as_opencl_call *call, unsigned routine, const void *behind,
+                     const void *frame);
 /* The call came back. */
 void as_opencl_stamp(struct as_opencl_call *call);
 /* Returns the place of an event to pass on: the program's, or one of the call's own. */
@@ -102,7 +98,7 @@ void as_opencl_end(struct as_opencl_call *call);
 
 /* Returns the number of the name of a kernel, or of another command; 0: it has none. */
 uint64_t as_opencl_kernel_name(void *kernel);
-uint64_t as_opencl_command_name(enum as_opencl_routine routine);
+uint64_t as_opencl_command_name(unsigned routine);
 /* Returns a new number for a queue of a device; 0: there is none. */
 uint64_t as_opencl_queue_name(void *device, unsigned device_number, unsigned queue_number);
 
@@ -137,14 +133,6 @@ void as_opencl_used(struct as_opencl_call *call, void *queue, uint64_t bytes);
 void as_opencl_waited(struct as_opencl_call *call, void *queue);
 void as_opencl_waited_events(struct as_opencl_call *call, uint32_t n, const void *events);
 
-/* ---- opencl_own.c: routines of the role `own` ---- */
-
-clReleaseContext_type as_opencl_clReleaseContext;
-clCreateCommandQueue_type as_opencl_clCreateCommandQueue;
-clReleaseCommandQueue_type as_opencl_clReleaseCommandQueue;
-clGetCommandQueueInfo_type as_opencl_clGetCommandQueueInfo;
-clGetEventInfo_type as_opencl_clGetEventInfo;
-clGetEventProfilingInfo_type as_opencl_clGetEventProfilingInfo;
-clCreateCommandQueueWithProperties_type as_opencl_clCreateCommandQueueWithProperties;
+/* opencl_made.h declares the routines of the role `own`, which are in opencl_own.c. */
 
 #endif

@@ -5,6 +5,10 @@
 #include "agent/wrap/opencl/opencl.h"
 #include "base/clock.h"
 
+#define AS_OPENCL_TYPES
+#include "opencl_made.h"
+#undef AS_OPENCL_TYPES
+
 #define AS_OPENCL_NAMES
 #include "opencl_made.h"
 #undef AS_OPENCL_NAMES
@@ -13,7 +17,7 @@ void *as_opencl_target[AS_OPENCL_TABLE_N];
 
 static struct as_wrapped call_names[AS_OPENCL_ROUTINES_N];
 
-const char *as_opencl_routine_name(enum as_opencl_routine routine)
+const char *as_opencl_routine_name(unsigned routine)
 {
     return routine_names[routine];
 }
@@ -24,8 +28,8 @@ void as_opencl_calls_begin(void)
         call_names[i] = (struct as_wrapped){routine_names[i], AS_TRACE_OF_OPENCL, 0};
 }
 
-bool as_opencl_enter(struct as_opencl_call *call, enum as_opencl_routine routine,
-                     const void *behind, const void *frame)
+bool as_opencl_enter(struct as_opencl_call *call, unsigned routine, const void *behind,
+                     const void *frame)
 {
     const int saved = errno;
     struct as_wrapped *name = &call_names[routine];

@@ -7,6 +7,10 @@
 
 #include "agent/wrap/opencl/opencl.h"
 
+#define AS_OPENCL_TYPES
+#include "opencl_made.h"
+#undef AS_OPENCL_TYPES
+
 #define LAYER_API_VERSION 0x4240u
 #define LAYER_NAME        0x4241u
 #define LAYER_API         100u

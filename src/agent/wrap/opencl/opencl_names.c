@@ -9,6 +9,10 @@
 
 #include "agent/wrap/opencl/opencl.h"
 
+#define AS_OPENCL_TYPES
+#include "opencl_made.h"
+#undef AS_OPENCL_TYPES
+
 #define NAMES_N 4096u /* a power of 2; of more kernels the rest have no name of their own */
 #define TEXT_B  256u
 #define CHUNK_B 65536u
@@ -84,7 +88,7 @@ uint64_t as_opencl_kernel_name(void *kernel)
     return number;
 }
 
-uint64_t as_opencl_command_name(enum as_opencl_routine routine)
+uint64_t as_opencl_command_name(unsigned routine)
 {
     struct as_wrapped *name = &command_names[routine];
     uint32_t number = atomic_load_explicit(&name->number, memory_order_relaxed);

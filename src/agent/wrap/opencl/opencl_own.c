@@ -7,6 +7,10 @@
 
 #include "agent/wrap/opencl/opencl.h"
 
+#define AS_OPENCL_TYPES
+#include "opencl_made.h"
+#undef AS_OPENCL_TYPES
+
 #define PAIRS_MOST 31u /* words of a list of properties, without the zero at its end */
 
 /* ---- Making queues ------------------------------------------------------------------------ */

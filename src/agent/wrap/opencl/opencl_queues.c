@@ -15,6 +15,10 @@
 #include "agent/wrap/opencl/opencl.h"
 #include "base/clock.h"
 
+#define AS_OPENCL_TYPES
+#include "opencl_made.h"
+#undef AS_OPENCL_TYPES
+
 #define QUEUES_N  1024u /* of more queues the rest are not recorded */
 #define DEVICES_N 64u
 #define OPEN_MOST (1u << 20)        /* commands that are not done; more are not recorded */
