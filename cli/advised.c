@@ -9,6 +9,7 @@
 
 #include "base/vec.h"
 #include "profiling.h"
+#include "report/queries.h"
 
 typedef AS_VEC(int64_t) run_list;
 
@@ -17,11 +18,7 @@ static int list_runs(struct assay_experiment *experiment, run_list *out, struct 
     struct assay_rows *rows;
     int rc;
 
-    rc = assay_rows_open(experiment,
-                         "SELECT run_id FROM v_runs r WHERE sample_n > 0 AND NOT EXISTS"
-                         " (SELECT 1 FROM overhead o WHERE o.run_id = r.run_id"
-                         "  AND o.part = 'pass quality')",
-                         &rows, err);
+    rc = as_query_open(experiment, AS_QUERY_RUNS_WITHOUT_ADVICE, &rows, err);
     while (rc >= 0 && (rc = assay_rows_next(rows, err)) > 0)
         if (as_vec_push(out, assay_rows_integer(rows, 0)) < 0)
             break;

@@ -15,6 +15,7 @@
 #include "base/table.h"
 #include "base/utf8.h"
 #include "base/vec.h"
+#include "report/queries.h"
 #include "rows.h"
 
 #define NO_ROW         UINT32_MAX
@@ -65,23 +66,20 @@ static bool is_number(const struct as_report_text *text)
 static void append_statement(struct path_tree *tree, const struct as_report_view *view,
                              struct as_str *sql)
 {
-    const uint64_t limit = tree->cli->args.number[AS_OPTION_LIMIT];
+    const struct as_report_text *number[NUMBERS_MAX];
 
-    as_str_appendz(sql, "SELECT run_id, callpath_id, inlining_id, parent_id, parent_inlining_id,"
-                        " function || iif(is_inlined, ' (inlined)', ''), category");
     for (size_t i = 0; i < view->text_n && tree->number_n < NUMBERS_MAX; i++) {
         if (!is_number(&view->text[i]))
             continue;
-        as_str_appendf(sql, ", %s", view->text[i].sql);
+        number[tree->number_n] = &view->text[i];
         tree->column[tree->with_run + tree->number_n++] =
             (struct as_column){.title = view->text[i].title, .align = AS_ALIGN_RIGHT};
     }
-    as_str_appendf(sql, " FROM %s", view->from);
-    if (as_given(&tree->cli->args, AS_OPTION_RUN))
-        as_str_appendz(sql, " WHERE run_id = ?1");
-    as_str_appendf(sql, " ORDER BY %s", view->order);
-    if (limit)
-        as_str_appendf(sql, " LIMIT %llu", (unsigned long long)limit);
+    const struct as_view_part part = {.text = number,
+                                      .text_n = tree->number_n,
+                                      .of_run = as_given(&tree->cli->args, AS_OPTION_RUN),
+                                      .limit = tree->cli->args.number[AS_OPTION_LIMIT]};
+    as_view_append_paths(view, &part, sql);
 }
 
 /* Appends the key of a path; `path` is the column of its number. */

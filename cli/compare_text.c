@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/short_name.h"
 #include "base/str.h"
+#include "experiment/metric_names.h"
 
 #define INDENT 2 /* of what differs, under a row */
 
@@ -206,12 +207,10 @@ static int show_rows(struct as_cli *cli, const struct assay_comparison *it,
 static const struct {
     const char *name, *title;
     bool is_text;
-} code_cell[] = {{"cqa_cycles", "cycles", false},
-                 {"cqa_cycles_source", "source", false},
-                 {"cqa_insn_n", "insns", false},
-                 {"cqa_vec_ratio_all_pct", "vec %", false},
-                 {"cqa_vec_eff_all_pct", "width %", false},
-                 {"cqa_limit", "limited by", true}};
+} code_cell[] = {
+    {AS_METRIC_cqa_cycles, "cycles", false},   {AS_METRIC_cqa_cycles_source, "source", false},
+    {AS_METRIC_cqa_insn_n, "insns", false},    {"cqa_vec_ratio_all_pct", "vec %", false},
+    {"cqa_vec_eff_all_pct", "width %", false}, {"cqa_limit", "limited by", true}};
 enum { CODE_CELLS = sizeof code_cell / sizeof *code_cell };
 
 static const char *code_text(const struct assay_compare_row *row, const char *name, size_t side)

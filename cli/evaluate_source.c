@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analytics/trace_result.h"
+#include "analytics/store/trace_result.h"
 #include "base/error.h"
 #include "exchange/import.h"
 #include "exchange/prv.h"

@@ -4,16 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analytics/facts.h"
+#include "analytics/store/facts.h"
 #include "base/alloc.h"
 #include "base/error.h"
-
-static const char places_sql[] =
-    "SELECT l.address, m.path, f.name, s.path, n.number FROM location l"
-    " JOIN module m USING (module_id) JOIN function f USING (function_id)"
-    " LEFT JOIN line n ON n.line_id = l.line_id"
-    " LEFT JOIN source_file s ON s.source_file_id = n.source_file_id"
-    " ORDER BY l.address, l.location_id";
+#include "report/queries.h"
 
 static char *copy_of_text(const char *text)
 {
@@ -147,7 +141,7 @@ int as_export_code_read(struct assay_experiment *experiment, const struct as_tra
 {
     *out = (struct as_export_code){
         .experiment = experiment, .trace = trace, .code = {out, function_at, line_at}};
-    return assay_rows_each(experiment, places_sql, 0, add_code_place, out, err);
+    return as_query_each(experiment, AS_QUERY_CODE_PLACES, 0, add_code_place, out, err);
 }
 
 void as_export_code_fini(struct as_export_code *code)

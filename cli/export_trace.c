@@ -7,7 +7,7 @@
 
 #include <assay/report.h>
 
-#include "analytics/trace_result.h"
+#include "analytics/store/trace_result.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "destination.h"

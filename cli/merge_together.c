@@ -7,7 +7,7 @@
 
 #include <assay/merge.h>
 
-#include "analytics/trace_result.h"
+#include "analytics/store/trace_result.h"
 #include "base/error.h"
 
 /* The directory of the trace, and what is to be copied, each with its zero. */

@@ -12,6 +12,7 @@
 #include <assay/launch.h>
 
 #include "base/error.h"
+#include "report/queries.h"
 #include "unfinished.h"
 
 /* ---- Options ------------------------------------------------------------------------------- */
@@ -205,14 +206,8 @@ int as_recording_place(struct assay_experiment *experiment, enum assay_object_ki
 {
     const bool is_loop = kind == ASSAY_OBJECT_LOOP;
     struct assay_rows *rows;
-    AS_TRY(assay_rows_open(
-        experiment,
-        is_loop ? "SELECT f.name, s.path, n.number FROM loop l JOIN function f USING (function_id)"
-                  " LEFT JOIN line n ON n.line_id = l.first_line_id"
-                  " LEFT JOIN source_file s USING (source_file_id) WHERE l.loop_id = ?1"
-                : "SELECT name, NULL, NULL FROM function WHERE function_id = ?1",
-        &rows, err));
-    assay_rows_bind_integer(rows, 1, id);
+    AS_TRY(as_query_open_of(experiment, is_loop ? AS_QUERY_LOOP_PLACE : AS_QUERY_FUNCTION_PLACE, id,
+                            &rows, err));
     const int rc = assay_rows_next(rows, err);
     const char *file = rc > 0 ? assay_rows_text(rows, 1) : NULL;
     if (rc > 0)

@@ -57,6 +57,11 @@ int as_scale_traces(struct as_cli *cli, struct assay_error *err);
 /* scale_traces_text.c: the model as text, and the sentences that JSON has too. Errors: NOMEM. */
 int as_scale_model_text(struct as_cli *cli, const struct as_scaling_model *model,
                         struct assay_error *err);
+/* scale_store.c: --store. Checks that EXP can be read before traces are. Errors: those of EXP. */
+int as_scale_store_check(struct as_cli *cli, struct assay_error *err);
+/* Stores a model, and the fitted curves: the projections of `curve`. Errors: those of EXP. */
+int as_scale_store(struct as_cli *cli, const struct as_scaling_model *model,
+                   const struct as_scaling_model *curve, struct assay_error *err);
 /* The factor below the global efficiency that is lowest at the largest size measured; leaves only.
  */
 enum as_scaling_factor as_scale_lowest(const struct as_scaling_model *model);

@@ -14,6 +14,8 @@
 #include "trace_input.h"
 
 #define PROJECTIONS_MAX 16u
+/* Points of a stored curve, at equal ratios of the size. */
+#define CURVE_POINTS 33u
 
 struct trace_points {
     struct as_cli *cli;
@@ -191,6 +193,25 @@ static void show_data(struct trace_points *t)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
+/* Models the traces once more, at the sizes of a curve from the smallest to the largest size. */
+static int store_model(const struct trace_points *t, enum as_scaling_kind kind,
+                       struct assay_error *err)
+{
+    struct as_scaling_model curve = {0};
+    double size[CURVE_POINTS], largest = 0;
+    as_vec_foreach (&t->model.row, row)
+        largest = fmax(largest, row->size);
+    const double smallest = t->model.row.at[0].size;
+    for (unsigned i = 0; i < CURVE_POINTS; i++)
+        size[i] = smallest * pow(largest / smallest, (double)i / (CURVE_POINTS - 1));
+    int rc = as_scaling_model_of(t->point, t->cli->args.positional_n, kind, size, CURVE_POINTS,
+                                 &curve, err);
+    if (rc == 0)
+        rc = as_scale_store(t->cli, &t->model, &curve, err);
+    as_scaling_model_fini(&curve);
+    return rc;
+}
+
 static int model_points(struct trace_points *t, struct assay_error *err)
 {
     const struct as_arguments *args = &t->cli->args;
@@ -203,6 +224,8 @@ static int model_points(struct trace_points *t, struct assay_error *err)
                                                                          : AS_SCALING_DETECT;
     AS_TRY(as_scaling_model_of(t->point, args->positional_n, kind, size, size_n, &t->model, err));
     note_unsimulated(t);
+    if (as_given(args, AS_OPTION_SCALE_STORE))
+        AS_TRY(store_model(t, kind, err));
     if (t->cli->format == AS_FORMAT_TEXT)
         return as_scale_model_text(t->cli, &t->model, err);
     show_data(t);
@@ -213,6 +236,7 @@ int as_scale_traces(struct as_cli *cli, struct assay_error *err)
 {
     struct trace_points t = {.cli = cli};
     AS_TRY(refuse_options(cli, err));
+    AS_TRY(as_scale_store_check(cli, err));
     t.input = as_calloc(cli->args.positional_n, sizeof *t.input);
     t.point = as_calloc(cli->args.positional_n, sizeof *t.point);
     const int rc = t.input && t.point ? model_points(&t, err) : as_error_nomem(err, "the traces");

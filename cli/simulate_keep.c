@@ -111,25 +111,61 @@ static int add_setting(const struct stored_case *stored, const char *name, uint6
     return assay_experiment_add_run_setting(stored->experiment, &row, err);
 }
 
-/* Limits that are not set have no row. */
-static int add_settings(void *context, struct assay_error *err)
+static int add_times(const struct stored_case *stored, struct assay_error *err)
+{
+    const struct as_simulate_efficiency e = as_simulate_efficiency_of(stored->view);
+    const struct assay_row_simulation row = {.run_id = stored->run_id,
+                                             .total_ns = stored->it->result.total_ns,
+                                             .ideal_ns = stored->view->cases.at[0].result.total_ns,
+                                             .recorded_ns = {e.real_ns, e.is_recorded}};
+    return assay_experiment_add_simulation(stored->experiment, &row, err);
+}
+
+static int add_speed_setting(const struct stored_case *stored, double speed,
+                             struct assay_error *err)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.9g", speed);
+    const struct assay_row_run_setting row = {
+        .run_id = stored->run_id, .name = "cpu", .value = text};
+    return speed == 1 ? 0 : assay_experiment_add_run_setting(stored->experiment, &row, err);
+}
+
+/* Times and settings. Limits that are not set have no row, nor have networks as between nodes. */
+static int add_facts(void *context, struct assay_error *err)
 {
     const struct stored_case *stored = context;
-    const struct as_machine_model *model = &stored->it->machine.model;
+    const struct as_simulate_machine *machine = &stored->it->machine;
+    const struct as_machine_model *model = &machine->model;
     const struct as_network *between = &model->network[AS_NETWORK_BETWEEN];
+    const struct as_network *inside = &model->network[AS_NETWORK_INSIDE];
+    const struct as_network *wide = &model->network[AS_NETWORK_WIDE];
+    const bool is_wide = model->nodes_per_machine > 0, is_limited = model->eager_b != UINT64_MAX;
     const struct {
         const char *name;
         uint64_t value;
-    } setting[] = {{"latency_ns", (uint64_t)between->latency_ns},
-                   {"bandwidth_bps", between->bandwidth_bps},
-                   {"buses", between->buses},
-                   {"in_links", between->in_links},
-                   {"out_links", between->out_links},
-                   {"ranks_per_node", model->ranks_per_node}};
+        bool is_known;
+    } setting[] = {{"latency_ns", (uint64_t)between->latency_ns, true},
+                   {"bandwidth_bps", between->bandwidth_bps, between->bandwidth_bps > 0},
+                   {"buses", between->buses, between->buses > 0},
+                   {"in_links", between->in_links, between->in_links > 0},
+                   {"out_links", between->out_links, between->out_links > 0},
+                   {"inside_latency_ns", (uint64_t)inside->latency_ns, machine->has_inside_latency},
+                   {"inside_bandwidth_bps", inside->bandwidth_bps,
+                    machine->has_inside_bandwidth && inside->bandwidth_bps > 0},
+                   {"inside_buses", inside->buses, inside->buses > 0},
+                   {"ranks_per_node", model->ranks_per_node, model->ranks_per_node > 0},
+                   {"nodes_per_machine", model->nodes_per_machine, is_wide},
+                   {"wide_latency_ns", (uint64_t)wide->latency_ns, is_wide},
+                   {"wide_bandwidth_bps", wide->bandwidth_bps, is_wide && wide->bandwidth_bps > 0},
+                   {"wide_flight_ns", (uint64_t)wide->flight_ns, is_wide},
+                   {"wide_links", wide->in_links, is_wide && wide->in_links > 0},
+                   {"eager_b", model->eager_b, is_limited}};
+    AS_TRY(add_times(stored, err));
     for (size_t i = 0; i < sizeof setting / sizeof *setting; i++)
-        if (i == 0 || setting[i].value)
+        if (setting[i].is_known)
             AS_TRY(add_setting(stored, setting[i].name, setting[i].value, err));
-    return 0;
+    return add_speed_setting(stored, model->speed, err);
 }
 
 /* "simulate: latency=2us", or the user's label with the case of a sweep. */
@@ -162,7 +198,7 @@ static int store_case(struct stored_case *stored, struct assay_error *err)
     if (rc == 0)
         rc = as_import_streams(stored->experiment, &source, &stored->run_id, &counts, err);
     if (rc == 0)
-        rc = assay_experiment_batch(stored->experiment, add_settings, stored, err);
+        rc = assay_experiment_batch(stored->experiment, add_facts, stored, err);
     if (rc == 0)
         rc = assay_analytics_run(stored->experiment, stored->run_id, stored->run_id, err);
     if (rc == 0)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
+#include "report/queries.h"
 
 #define MICROSECONDS 1e6
 
@@ -25,13 +26,7 @@ int as_trace_clocks_note(struct as_cli *cli, struct assay_experiment *experiment
                          struct assay_error *err)
 {
     struct assay_rows *rows;
-    AS_TRY(assay_rows_open(experiment,
-                           "SELECT count(*) OVER (), machine, uncertain_s, drift, residual_s,"
-                           " drift IS NULL"
-                           " FROM v_trace_clocks WHERE run_id = ?1 AND related = 'measured'"
-                           " ORDER BY uncertain_s DESC LIMIT 1",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, run_id);
+    AS_TRY(as_query_open_of(experiment, AS_QUERY_TRACE_CLOCK, run_id, &rows, err));
     const int rc = assay_rows_next(rows, err);
     if (rc > 0)
         note_measured(cli, rows);

@@ -3,7 +3,7 @@
 #ifndef ASSAY_CLI_TRACE_COUNTERS_H
 #define ASSAY_CLI_TRACE_COUNTERS_H
 
-#include "analytics/trace_result.h"
+#include "analytics/store/trace_result.h"
 #include "sheet.h"
 
 int as_trace_counters_text(struct as_cli *cli, const struct as_traced *traced,

@@ -3,7 +3,7 @@
 #ifndef AS_CLI_TRACE_FILTER_H
 #define AS_CLI_TRACE_FILTER_H
 
-#include "analytics/trace_result.h"
+#include "analytics/store/trace_result.h"
 #include "cli.h"
 #include "trace/filter.h"
 

@@ -5,12 +5,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
-
-static const char places_sql[] =
-    "SELECT s.number, f.name, replace(o.path, rtrim(o.path, replace(o.path, '/', '')), ''),"
-    " l.number FROM trace t JOIN trace_site s USING (trace_id)"
-    " JOIN function f USING (function_id) LEFT JOIN line l ON l.line_id = s.line_id"
-    " LEFT JOIN source_file o USING (source_file_id) WHERE t.run_id = ?1";
+#include "report/queries.h"
 
 static int store_place_text(void *context, struct assay_rows *row, struct assay_error *err)
 {
@@ -40,7 +35,7 @@ int as_trace_place_list_read(struct assay_experiment *experiment, int64_t run_id
     for (size_t i = 0; i < analysis->site.n; i++)
         if (as_vec_push(&out->text, NULL) < 0)
             return as_error_nomem(err, "places of calls");
-    return assay_rows_each(experiment, places_sql, run_id, store_place_text, out, err);
+    return as_query_each(experiment, AS_QUERY_TRACE_PLACES, run_id, store_place_text, out, err);
 }
 
 void as_trace_place_list_fini(struct as_trace_place_list *list)

@@ -5,7 +5,7 @@
 
 #include <assay/experiment.h>
 
-#include "analytics/analysis.h"
+#include "analytics/state/analysis.h"
 
 struct as_trace_place_list {
     const struct as_analysis *analysis;

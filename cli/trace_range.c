@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "report/queries.h"
 #include "units.h"
 
 #define SECONDS_MOST 1e9
@@ -106,12 +107,7 @@ int as_analyse_find(struct assay_experiment *experiment, int64_t *run_id, int64_
                     struct assay_error *err)
 {
     struct assay_rows *rows;
-    AS_TRY(assay_rows_open(experiment,
-                           "SELECT run_id, traced_id FROM (SELECT 0 AS place, run_id,"
-                           " ifnull(traced_run_id, run_id) AS traced_id FROM trace UNION ALL"
-                           " SELECT 1, run_id, run_id FROM run WHERE kind = 'trace')"
-                           " ORDER BY place, run_id DESC LIMIT 1",
-                           &rows, err));
+    AS_TRY(as_query_open(experiment, AS_QUERY_TRACED_RUN, &rows, err));
     const int rc = assay_rows_next(rows, err);
     if (rc > 0) {
         *run_id = assay_rows_integer(rows, 0);

@@ -5,7 +5,7 @@
 
 #include <assay/experiment.h>
 
-#include "analytics/range.h"
+#include "analytics/state/range.h"
 #include "cli.h"
 
 /* Names of regions. */

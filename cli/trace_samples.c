@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "report/queries.h"
 
 #define ROWS_SHOWN   24u /* as text */
 #define THREAD_SHOWN 4u  /* of each thread */
@@ -35,12 +36,6 @@ static const struct as_field sampled[SAMPLED_COLUMNS] = {
 };
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
-
-static const char samples_sql[] =
-    "SELECT number, location, name, routine, ifnull(function, module),"
-    " iif(source_file IS NULL, NULL, replace(source_file, rtrim(source_file,"
-    " replace(source_file, '/', '')), '') || ':' || line), caller, n, time_s, share_pct"
-    " FROM v_trace_samples WHERE run_id = ?1 ORDER BY number, time_s DESC, function, line, caller";
 
 static int copy_text(struct assay_rows *row, int column, char **out)
 {
@@ -86,7 +81,7 @@ int as_trace_samples_read(struct assay_experiment *experiment, int64_t run_id,
                           struct as_trace_sample_list *out, struct assay_error *err)
 {
     *out = (struct as_trace_sample_list){0};
-    return assay_rows_each(experiment, samples_sql, run_id, add_sample_row, out, err);
+    return as_query_each(experiment, AS_QUERY_TRACE_SAMPLES, run_id, add_sample_row, out, err);
 }
 
 void as_trace_samples_fini(struct as_trace_sample_list *list)

@@ -7,11 +7,12 @@
 
 #include <assay/profile.h>
 
-#include "analytics/score.h"
-#include "analytics/trace_result.h"
+#include "analytics/store/score.h"
+#include "analytics/store/trace_result.h"
 #include "base/error.h"
 #include "base/outfile.h"
 #include "report/profile.h"
+#include "report/queries.h"
 #include "sheet.h"
 #include "trace/cost.h"
 #include "trace_filter.h"
@@ -413,11 +414,7 @@ static int find_partial(struct assay_experiment *experiment, int64_t run_id, boo
                         struct assay_error *err)
 {
     struct assay_rows *rows;
-    AS_TRY(assay_rows_open(experiment,
-                           "SELECT 1 FROM v_flags WHERE run_id = ?1 AND name ="
-                           " '" ASSAY_FLAG_TRACE_PARTIAL "'",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, run_id);
+    AS_TRY(as_query_open_of(experiment, AS_QUERY_TRACE_PARTIAL, run_id, &rows, err));
     const int rc = assay_rows_next(rows, err);
     *out = rc > 0;
     assay_rows_close(&rows);

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "compared.h"
+#include "report/queries.h"
 #include "rows.h"
 #include "try.h"
 
@@ -22,11 +23,7 @@ struct try_counts {
     size_t all, ran, decided, gains;
 };
 
-static const char tries_sql[] =
-    "SELECT name, title, what, verdict, said, n, base_s, ratio, ratio_low, ratio_high, gain_s,"
-    " gain_low_s, gain_high_s, result, differs_by, command, why, rules, rank, run_id, variant_id"
-    " FROM v_tries ORDER BY run_id, rank";
-
+/* Columns of AS_QUERY_TRIES. */
 enum {
     NAME,
     TITLE,
@@ -234,12 +231,12 @@ static int show_tries_text(struct as_cli *cli, struct assay_experiment *experime
                            struct try_counts *counts, struct assay_error *err)
 {
     struct assay_rows *rows;
-    AS_TRY(assay_rows_open(experiment, tries_sql, &rows, err));
+    AS_TRY(as_query_open(experiment, AS_QUERY_TRIES, &rows, err));
     int rc = show_table(cli, rows, counts, err);
     assay_rows_close(&rows);
     if (rc < 0 || !counts->all)
         return rc;
-    AS_TRY(assay_rows_open(experiment, tries_sql, &rows, err));
+    AS_TRY(as_query_open(experiment, AS_QUERY_TRIES, &rows, err));
     rc = show_details(cli, rows, err);
     assay_rows_close(&rows);
     return rc;
@@ -254,7 +251,7 @@ static int show_tries_json(struct as_cli *cli, struct assay_experiment *experime
     struct as_json json;
     int rc;
 
-    AS_TRY(assay_rows_open(experiment, tries_sql, &rows, err));
+    AS_TRY(as_query_open(experiment, AS_QUERY_TRIES, &rows, err));
     as_compared_json_begin(&json, cli, experiment, "tries");
     as_json_array_begin(&json);
     while ((rc = assay_rows_next(rows, err)) > 0) {
@@ -282,7 +279,7 @@ static int show_tries_csv(struct as_cli *cli, struct assay_experiment *experimen
     const char *names[32];
     int rc;
 
-    AS_TRY(assay_rows_open(experiment, tries_sql, &rows, err));
+    AS_TRY(as_query_open(experiment, AS_QUERY_TRIES, &rows, err));
     const int columns = assay_rows_column_n(rows);
     for (int i = 0; i < columns; i++)
         names[i] = assay_rows_column(rows, i);
@@ -304,7 +301,7 @@ static int show_tries_csv(struct as_cli *cli, struct assay_experiment *experimen
 static int count_tries(struct assay_experiment *experiment, size_t *n, struct assay_error *err)
 {
     struct assay_rows *rows;
-    AS_TRY(assay_rows_open(experiment, "SELECT count(*) FROM v_tries", &rows, err));
+    AS_TRY(as_query_open(experiment, AS_QUERY_TRY_COUNT, &rows, err));
     const int rc = assay_rows_next(rows, err);
     *n = rc > 0 ? (size_t)assay_rows_integer(rows, 0) : 0;
     assay_rows_close(&rows);

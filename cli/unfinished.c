@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "profile/unfinished.h"
+#include "report/queries.h"
 
 static void note_unfinished(const struct as_cli *cli, const char *path, long long run_id,
                             const char *state)
@@ -27,11 +27,7 @@ int as_unfinished_note(const struct as_cli *cli, struct assay_experiment *experi
     size_t found = 0;
     int rc;
 
-    AS_TRY(assay_rows_open(experiment,
-                           "SELECT run_id, state FROM run r WHERE ?1 IN (0, run_id) "
-                           "AND " AS_RUN_UNFINISHED " ORDER BY run_id",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, run_id);
+    AS_TRY(as_query_open_of(experiment, AS_QUERY_RUNS_UNFINISHED, run_id, &rows, err));
     for (; (rc = assay_rows_next(rows, err)) > 0; found++)
         note_unfinished(cli, assay_experiment_path(experiment),
                         (long long)assay_rows_integer(rows, 0), assay_rows_text(rows, 1));
@@ -73,10 +69,9 @@ static bool is_unfinished(struct assay_experiment *experiment, int64_t run_id)
     struct assay_rows *rows;
     int rc;
 
-    if (assay_rows_open(experiment, "SELECT 1 FROM run r WHERE run_id = ?1 AND " AS_RUN_UNFINISHED,
-                        &rows, NULL) < 0)
+    if (run_id == 0 ||
+        as_query_open_of(experiment, AS_QUERY_RUNS_UNFINISHED, run_id, &rows, NULL) < 0)
         return false;
-    assay_rows_bind_integer(rows, 1, run_id);
     rc = assay_rows_next(rows, NULL);
     assay_rows_close(&rows);
     return rc > 0;

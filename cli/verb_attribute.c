@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "cli.h"
-#include "profile/unfinished.h"
 #include "profiling.h"
+#include "report/queries.h"
 
 struct run {
     int64_t id;
@@ -24,10 +24,7 @@ static int list_runs(struct assay_experiment *experiment, run_list *out, struct 
 {
     struct assay_rows *rows;
     int rc;
-    AS_TRY(assay_rows_open(experiment,
-                           "SELECT run_id, " AS_RUN_NOT_SUMMED
-                           " FROM run r WHERE " AS_RUN_UNFINISHED " ORDER BY run_id",
-                           &rows, err));
+    AS_TRY(as_query_open(experiment, AS_QUERY_RUNS_TO_ATTRIBUTE, &rows, err));
     while ((rc = assay_rows_next(rows, err)) > 0)
         if (as_vec_push(out, (struct run){.id = assay_rows_integer(rows, 0),
                                           .is_attributed = assay_rows_integer(rows, 1) != 0}) < 0) {

@@ -11,6 +11,7 @@
 #include "evaluate.h"
 #include "semantic/ready.h"
 #include "stops.h"
+#include "timeline/replay.h"
 
 #define CFG_MAX_B       ((size_t)16 << 20)
 #define LIST_FIELDS_MAX 5
@@ -255,12 +256,15 @@ static int evaluate_trace(struct as_evaluating *it, struct assay_error *err)
                                                  .on_piece = store_piece,
                                                  .on_restart = forget_pieces,
                                                  .context = it};
+    struct as_timeline_evaluation how = {0};
     if (as_ordered_new(&it->pieces, sizeof(struct as_evaluated_piece)) < 0 ||
         as_evaluator_new(&it->trace.objects, &options, &it->evaluation) < 0)
         return as_error_nomem(err, "an evaluation");
     as_vec_foreach (&it->configuration, c)
         AS_TRY(as_evaluator_add(it->evaluation, c, err));
-    AS_TRY(as_evaluated_run(&it->trace, it->evaluation, err));
+    AS_TRY(as_timeline_evaluate(&it->trace, it->evaluation, &how, err));
+    if (*how.damage.text)
+        as_cli_note(it->cli, "%s", how.damage.text);
     note_what_is_left_out(it);
     return write_results(it, err);
 }

@@ -14,6 +14,7 @@
 #include "machine_page.h"
 #include "profiling.h"
 #include "recording.h"
+#include "report/queries.h"
 #include "runs.h"
 #include "unfinished.h"
 
@@ -112,11 +113,7 @@ static int find_run(struct assay_experiment *experiment, const char *const *comm
 
     AS_TRY(assay_launch_plan(command, &plan, err));
     as_secrets_argv(&argv, plan->argv_json); /* as it is stored */
-    int rc = assay_rows_open(experiment,
-                             "SELECT run_id, ifnull(exit_code, -1), ifnull(exit_signal, 0) FROM run"
-                             " WHERE kind = 'profile' AND argv = ?1"
-                             " ORDER BY run_id DESC LIMIT 1",
-                             &rows, err);
+    int rc = as_query_open(experiment, AS_QUERY_RUN_OF_COMMAND, &rows, err);
     if (rc == 0) {
         assay_rows_bind_text(rows, 1, as_str_z(&argv));
         rc = assay_rows_next(rows, err);

@@ -235,6 +235,9 @@ int as_verb_scale(struct as_cli *cli, struct assay_error *err)
     struct as_scale_plan plan;
     if (as_given(&cli->args, AS_OPTION_SCALE_TRACE))
         return as_scale_traces(cli, err);
+    if (as_given(&cli->args, AS_OPTION_SCALE_STORE))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--store: it stores a model of traces; use it with --trace");
     if (as_given(&cli->args, AS_OPTION_READ))
         return as_compared_read(cli, show_scaling, err);
     int rc = as_scale_plan(cli, &plan, err);

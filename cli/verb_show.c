@@ -3,6 +3,7 @@
  * `assay show EXP`: the summary of a run, or a view of the experiment with --view. JSON and CSV
  * have all columns; text has the columns that data/report/ chooses.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include <assay/report.h>
@@ -11,6 +12,7 @@
 #include "base/nearest.h"
 #include "base/str.h"
 #include "callpath_tree.h"
+#include "report/queries.h"
 #include "report/views.h"
 #include "rows.h"
 #include "unfinished.h"
@@ -42,15 +44,10 @@ static int check_sort(struct assay_experiment *experiment, const struct as_repor
 {
     struct as_nearest nearest;
     struct assay_rows *rows = NULL;
-    struct as_str sql = {0};
     bool found = false;
-    int rc;
+    int rc = 0;
 
-    as_str_appendf(&sql, "SELECT * FROM %s LIMIT 0", view->from);
-    rc = sql.failed ? as_error_nomem(err, "the statement")
-                    : assay_rows_open(experiment, as_str_z(&sql), &rows, err);
-    as_str_fini(&sql);
-    AS_TRY(rc);
+    AS_TRY(as_view_open_columns(experiment, view, &rows, err));
     as_nearest_init(&nearest, column, strlen(column));
     for (int i = 0; i < assay_rows_column_n(rows); i++) {
         found |= strcmp(column, assay_rows_column(rows, i)) == 0;
@@ -78,7 +75,7 @@ static int choose_texts(struct assay_experiment *experiment, const struct as_rep
         struct assay_rows *rows = NULL;
         int is_there = 1;
         if (view->text[i].metric) {
-            AS_TRY(assay_rows_open(experiment, "SELECT 1 FROM metric WHERE name = ?1", &rows, err));
+            AS_TRY(as_query_open(experiment, AS_QUERY_METRIC, &rows, err));
             assay_rows_bind_text(rows, 1, view->text[i].metric);
             is_there = assay_rows_next(rows, err);
             assay_rows_close(&rows);
@@ -91,41 +88,29 @@ static int choose_texts(struct assay_experiment *experiment, const struct as_rep
     return 0;
 }
 
-static void append_columns(struct as_str *sql, const struct as_cli *cli,
-                           const struct as_report_text *const *text, size_t text_n, bool of_several)
-{
-    if (cli->format != AS_FORMAT_TEXT) {
-        as_str_appendz(sql, "*");
-        return;
-    }
-    if (of_several)
-        as_str_appendz(sql, "run_id AS run, ");
-    for (size_t i = 0; i < text_n; i++)
-        as_str_appendf(sql, "%s%s AS \"%s\"", i ? ", " : "", text[i]->sql, text[i]->title);
-}
-
 static int make_statement(struct as_cli *cli, const struct as_report_view *view,
                           const struct as_report_text *const *text, size_t text_n,
                           struct assay_experiment *experiment, bool of_several, struct as_str *sql,
                           struct assay_error *err)
 {
     const char *sort = cli->args.value[AS_OPTION_SORT_VIEW];
-    const uint64_t limit = cli->args.number[AS_OPTION_LIMIT];
+    const char *iteration = cli->args.value[AS_OPTION_SHOW_ITERATION];
+    const struct as_view_part part = {.text = cli->format == AS_FORMAT_TEXT ? text : NULL,
+                                      .text_n = text_n,
+                                      .with_run = of_several,
+                                      .of_run =
+                                          is_of_run(view) && as_given(&cli->args, AS_OPTION_RUN),
+                                      .by_region = as_given(&cli->args, AS_OPTION_SHOW_REGION),
+                                      .iterations = !iteration                      ? AS_VIEW_ANY
+                                                    : strcmp(iteration, "all") == 0 ? AS_VIEW_WHOLE
+                                                                                    : AS_VIEW_ONE,
+                                      .sort = sort,
+                                      .is_falling = sort && is_amount(sort),
+                                      .limit = cli->args.number[AS_OPTION_LIMIT]};
 
     if (sort)
         AS_TRY(check_sort(experiment, view, sort, err));
-    as_str_appendz(sql, "SELECT ");
-    append_columns(sql, cli, text, text_n, of_several);
-    as_str_appendf(sql, " FROM %s", view->from);
-    /* Rows for every run have NULL or 0. */
-    if (is_of_run(view) && as_given(&cli->args, AS_OPTION_RUN))
-        as_str_appendz(sql, " WHERE ifnull(run_id, 0) IN (0, ?1)");
-    as_str_appendz(sql, " ORDER BY ");
-    if (sort)
-        as_str_appendf(sql, "%s IS NULL, %s%s, ", sort, sort, is_amount(sort) ? " DESC" : "");
-    as_str_appendz(sql, view->order);
-    if (limit)
-        as_str_appendf(sql, " LIMIT %llu", (unsigned long long)limit);
+    as_view_append_statement(view, &part, sql);
     return sql->failed ? as_error_nomem(err, "the statement") : 0;
 }
 
@@ -140,9 +125,7 @@ static int count_runs(struct as_cli *cli, struct assay_experiment *experiment, i
     struct assay_rows *rows = NULL;
     int rc;
 
-    AS_TRY(assay_rows_open(experiment, "SELECT count(*), max(run_id), sum(run_id = ?1) FROM run",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, run_id);
+    AS_TRY(as_query_open_of(experiment, AS_QUERY_RUN_COUNTS, run_id, &rows, err));
     rc = assay_rows_next(rows, err);
     *run_n = rc > 0 ? assay_rows_integer(rows, 0) : 0;
     if (rc > 0 && is_given && !assay_rows_integer(rows, 2))
@@ -194,7 +177,13 @@ static int show_view(struct as_cli *cli, const struct as_report_view *asked,
     if (rc == 0)
         rc = assay_rows_open(experiment, as_str_z(&sql), &rows, err);
     if (rc == 0) {
+        const char *region = cli->args.value[AS_OPTION_SHOW_REGION];
+        const char *iteration = cli->args.value[AS_OPTION_SHOW_ITERATION];
         assay_rows_bind_integer(rows, 1, (int64_t)cli->args.number[AS_OPTION_RUN]);
+        if (region)
+            assay_rows_bind_text(rows, 2, region);
+        if (iteration && strcmp(iteration, "all") != 0)
+            assay_rows_bind_integer(rows, 3, strtoll(iteration, NULL, 10));
         rc = as_rows_show(cli, rows, &style, err);
     }
     assay_rows_close(&rows);
@@ -236,6 +225,26 @@ static int check_summary(struct as_cli *cli, struct assay_error *err)
     return 0;
 }
 
+/* --region and --iteration choose rows of phases. */
+static int check_phases(const struct as_cli *cli, const struct as_report_view *view,
+                        struct assay_error *err)
+{
+    const char *text = cli->args.value[AS_OPTION_SHOW_ITERATION];
+    const bool is_region = as_given(&cli->args, AS_OPTION_SHOW_REGION);
+    char *end = NULL;
+    if ((is_region || text) && (!view || strcmp(view->name, "phases") != 0))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--%s: it chooses rows of the view phases; use it with --view phases",
+                            is_region ? "region" : "iteration");
+    if (!text || strcmp(text, "all") == 0)
+        return 0;
+    const long long number = strtoll(text, &end, 10);
+    return end == text || *end || number < 1
+               ? as_error_set(err, ASSAY_ERR_USAGE,
+                              "--iteration: invalid value '%s'; use a number from 1, or all", text)
+               : 0;
+}
+
 int as_verb_show(struct as_cli *cli, struct assay_error *err)
 {
     const struct as_report_view *view =
@@ -243,6 +252,7 @@ int as_verb_show(struct as_cli *cli, struct assay_error *err)
     struct assay_experiment *experiment = NULL;
     int rc;
 
+    AS_TRY(check_phases(cli, view, err));
     if (!view)
         AS_TRY(check_summary(cli, err));
     AS_TRY(assay_experiment_read(cli->args.positional[0], &experiment, err));

@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "base/pool.h"
 #include "destination.h"
+#include "report/queries.h"
 #include "simulate.h"
 #include "simulate/dim.h"
 #include "stops.h"
@@ -185,11 +186,7 @@ static int read_cpu_wait(struct as_simulate_view *view, struct assay_experiment 
                          int64_t run_id, struct assay_error *err)
 {
     struct assay_rows *rows;
-    AS_TRY(assay_rows_open(experiment,
-                           "SELECT ifnull(max(x.runnable_ns), 0) FROM thread x JOIN process p "
-                           "USING (process_id) WHERE p.run_id = ?1 AND p.rank IS NOT NULL",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, run_id);
+    AS_TRY(as_query_open_of(experiment, AS_QUERY_RANK_CPU_WAIT, run_id, &rows, err));
     const int rc = assay_rows_next(rows, err);
     if (rc > 0)
         view->cpu_wait_ns = assay_rows_integer(rows, 0);

@@ -11,7 +11,7 @@
 #include <assay/mil.h>
 #include <assay/report.h>
 
-#include "analytics/trace_result.h"
+#include "analytics/store/trace_result.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/nearest.h"
@@ -20,6 +20,7 @@
 #include "profiling.h"
 #include "recording.h"
 #include "report/parallel.h"
+#include "report/queries.h"
 #include "runs.h"
 #include "sheet.h"
 #include "trace_clocks.h"
@@ -94,7 +95,8 @@ static void fill_sum_row(void *context, size_t row, struct as_cell *cell)
     if (l->rank >= 0)
         cell[TRACE_RANK] = as_cell_signed(l->rank);
     cell[TRACE_PID] = as_cell_count(view->traced->trace.process.at[l->process].pid);
-    cell[TRACE_TID] = as_cell_count(l->tid);
+    cell[TRACE_TID] = l->queue && view->cli->format == AS_FORMAT_TEXT ? as_cell_text(l->queue)
+                                                                      : as_cell_count(l->tid);
     cell[TRACE_GROUP] = as_cell_text(as_trace_group_name(routine->group));
     cell[TRACE_ROUTINE] = as_cell_text(routine->routine);
     cell[TRACE_CALLS] = as_cell_count(sum->calls_n);
@@ -120,12 +122,7 @@ static int show_findings(struct assay_experiment *experiment, int64_t run_id, st
     char number[16];
     unsigned n = 0;
     int rc;
-    AS_TRY(assay_rows_open(experiment,
-                           "SELECT text, workaround FROM v_findings WHERE run_id = ?1"
-                           " AND rule IN ('late', 'waiting_in_turn', 'transfer', 'serialisation')"
-                           " ORDER BY rank",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, run_id);
+    AS_TRY(as_query_open_of(experiment, AS_QUERY_TRACE_FINDINGS, run_id, &rows, err));
     while ((rc = assay_rows_next(rows, err)) > 0) {
         if (n++ == 0)
             as_page_heading(page, "Recommendations");
@@ -145,15 +142,7 @@ static int show_doubts(struct assay_experiment *experiment, int64_t run_id, stru
     struct assay_rows *rows;
     unsigned n = 0;
     int rc;
-    AS_TRY(assay_rows_open(
-        experiment,
-        "SELECT text FROM v_flags WHERE run_id = ?1 AND name IN ('crashed',"
-        " 'killed', 'failed', 'busy_host', 'trace_range', 'trace_ring', 'trace_off',"
-        " 'trace_lost', 'trace_missed', 'trace_static', 'function_untraced',"
-        " 'functions_untraced', 'functions_lost', 'functions_cost',"
-        " 'worksharing_unseen', 'trace_not_simulated') ORDER BY name = 'busy_host', flag_id",
-        &rows, err));
-    assay_rows_bind_integer(rows, 1, run_id);
+    AS_TRY(as_query_open_of(experiment, AS_QUERY_TRACE_CAVEATS, run_id, &rows, err));
     while ((rc = assay_rows_next(rows, err)) > 0) {
         if (n++ == 0)
             as_page_heading(page, "Caveats");
@@ -201,10 +190,7 @@ static int write_points_cost(struct assay_experiment *experiment, int64_t run_id
                              struct as_str *out, struct assay_error *err)
 {
     struct assay_rows *rows;
-    AS_TRY(assay_rows_open(experiment,
-                           "SELECT points_s FROM v_traces WHERE run_id = ?1 AND points_s NOTNULL",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, run_id);
+    AS_TRY(as_query_open_of(experiment, AS_QUERY_TRACE_POINTS, run_id, &rows, err));
     const int rc = assay_rows_next(rows, err);
     if (rc > 0)
         as_str_appendf(out, "; probes of functions took a measured %.3g s over all threads",
@@ -517,7 +503,7 @@ static int parse_trace_groups(const char *text, uint32_t *out, struct assay_erro
         if (!bit)
             return as_error_set(err, ASSAY_ERR_USAGE,
                                 "--groups: invalid value '%.*s'; use mpi, openmp, pthread, "
-                                "functions, io or memory, separated by commas",
+                                "functions, opencl, io or memory, separated by commas",
                                 (int)part.n, part.p);
         *out |= bit;
     }
@@ -570,9 +556,9 @@ static int parse_trace_options(struct as_cli *cli, struct assay_trace_options *o
             "--functions-of: needs a list of functions; add --functions, such as --functions "
             "'solve*'");
     const char *least = args->value[AS_OPTION_TRACE_MEMORY_LEAST];
-    options->memory_least_b = ASSAY_TRACE_MEMORY_B;
+    options->memory_min_b = ASSAY_TRACE_MEMORY_B;
     if (least)
-        AS_TRY(as_recording_size("--memory-least", least, &options->memory_least_b, err));
+        AS_TRY(as_recording_size("--memory-least", least, &options->memory_min_b, err));
     options->first_s = as_given(args, AS_OPTION_TRACE_DRY_RUN) ? DRY_RUN_S : 0;
     AS_TRY(as_trace_control_parse(args, options, err));
     AS_TRY(as_recording_size("--ring", args->value[AS_OPTION_RING], &options->ring_b, err));

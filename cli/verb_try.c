@@ -19,6 +19,7 @@
 #include "compared.h"
 #include "experiment_name.h"
 #include "recording.h"
+#include "report/queries.h"
 #include "try.h"
 #include "unfinished.h"
 
@@ -260,10 +261,7 @@ static int read_words(struct assay_experiment *experiment, struct earlier *it,
     struct assay_rows *rows;
     int rc;
 
-    AS_TRY(assay_rows_open(experiment,
-                           "SELECT value FROM json_each((SELECT argv FROM run WHERE run_id = ?1))",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, it->run_id);
+    AS_TRY(as_query_open_of(experiment, AS_QUERY_RUN_COMMAND, it->run_id, &rows, err));
     while ((rc = assay_rows_next(rows, err)) > 0) {
         const char *text = assay_rows_text(rows, 0);
         char *word = text ? as_arena_strndup(&it->arena, text, strlen(text)) : NULL;
@@ -285,10 +283,7 @@ static int read_earlier(struct as_cli *cli, struct assay_experiment *experiment,
     int rc;
 
     (void)!getcwd(here, sizeof here);
-    AS_TRY(assay_rows_open(experiment,
-                           "SELECT run_id, command, cwd FROM run WHERE kind = 'profile'"
-                           " AND ifnull(role, 'main') = 'main' ORDER BY run_id DESC LIMIT 1",
-                           &rows, err));
+    AS_TRY(as_query_open(experiment, AS_QUERY_LAST_PROFILE, &rows, err));
     if ((rc = assay_rows_next(rows, err)) > 0) {
         const char *cwd = assay_rows_text(rows, 2);
         it->run_id = assay_rows_integer(rows, 0);

@@ -598,6 +598,8 @@ of_timeline() { # what time lines, tables and changes of a trace cost: 11.8 mill
         served.mib) number "resident with mapped index" "$value" MiB "" - ;;
         table.s) number "a table by assay evaluate" "$value" s "" - ;;
         table.mib) number "the same, resident" "$value" MiB "" 300 ;;
+        indexed.s) number "a table from the index" "$value" s "" 0.5 ;;
+        indexed.mib) number "the same, resident" "$value" MiB "" 300 ;;
         edit.copy.s) number "a copy by assay edit" "$value" s "" - ;;
         edit.cut.s) number "a fifth by assay edit" "$value" s "" - ;;
         edit.cut.mib) number "the same, resident" "$value" MiB "" 300 ;;

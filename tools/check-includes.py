@@ -4,8 +4,10 @@
 
 usage: check-includes.py ROOT
 
-Prints every upward edge, every circle between rooms or between files, every room that has no floor
-and every use of a library outside the room that owns it. Exit status 1 when it printed anything.
+Prints every upward edge and every circle between rooms or between files. Prints every room that has
+no floor, and every use of a library outside the room that owns it. A room that runs in more
+than one address space has a rule for each folder (tools/folders.txt). Prints each include and each
+call that a rule forbids, also an include behind another. Exit status 1 when it printed anything.
 """
 import collections
 import pathlib
@@ -18,6 +20,18 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 OWNERS = {"Zydis/": {"isa"}, "Zycore/": {"isa"}, "elfutils/": {"object"}, "libelf.h": {"object"},
           "gelf.h": {"object"}, "dwarf.h": {"object"}, "sqlite3.h": {"experiment"},
           "perfmon/": {"sample"}, "xlsxwriter": {"report"}, "hwloc": {"machine"}}
+
+# Rules of folders: headers of the system that they may not reach, and functions that they may not
+# call. base/alloc.h is the door to the heap, base/error.h and base/out.h are for processes of ours.
+HEAP_AND_STDIO = {"stdio.h", "wchar.h", "locale.h", "malloc.h", "base/alloc.h", "base/error.h",
+                  "base/out.h", "base/vec.h"}
+CALLS_OF_HEAP = re.compile(r"(?<![\w.>])(malloc|calloc|realloc|reallocarray|strdup|strndup|free|"
+                           r"asprintf|v?f?printf|v?sn?printf|fopen|fclose|fputs|fwrite|puts|perror|"
+                           r"setlocale|opendir|qsort)\s*\(")
+PLAIN_TYPES = {"limits.h", "stdatomic.h", "stdbool.h", "stddef.h", "stdint.h"}
+RULES = {"layout": None, "quiet": HEAP_AND_STDIO, "bare": HEAP_AND_STDIO,
+         "wrapper": HEAP_AND_STDIO - {"stdio.h"}, "host": set(), "program": HEAP_AND_STDIO}
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"", re.S)
 
 
 def read_floors(root):
@@ -81,9 +95,70 @@ def edges_of(root, source):
             yield number, match.group(2), resolve(root, source, *match.groups())
 
 
+def read_folders(root):
+    """Returns {folder: (rule, folders that it may include)} of tools/folders.txt."""
+    path, folders = root / "tools/folders.txt", {}
+    for line in path.read_text().splitlines() if path.exists() else []:
+        words = line.split("#")[0].split()
+        if words:
+            room = "/".join(words[0].split("/")[:2])
+            folders[words[0]] = (words[1], {words[0]} | {f"{room}/{sees}" for sees in words[2:]})
+    return folders
+
+
+def reached(root, source, seen):
+    """Yields (header as written, target or None) of a file's includes and of those behind them."""
+    for _, header, target in edges_of(root, source):
+        if (header, target) not in seen:
+            seen.add((header, target))
+            yield header, target
+            if target is not None:
+                yield from reached(root, target, seen)
+
+
+def faults_of_calls(root, source):
+    """Yields a fault of each call of the heap or of stdio; wrappers may name what they wrap."""
+    text = COMMENT.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), (root / source).read_text())
+    for match in CALLS_OF_HEAP.finditer(text):
+        number = text.count("\n", 0, match.start()) + 1
+        yield f"{source}:{number}: {match.group(1)}: no heap and no stdio inside a program"
+
+
+def faults_of_folder(root, source, folders):
+    """Yields what a file includes or calls against the rule of its folder. Other rooms have no
+    rule; they may include layouts and the host side."""
+    own = source.parent.as_posix()
+    rule, sees = folders.get(own, (None, None))
+    cut_rooms = {"/".join(folder.split("/")[:2]) for folder in folders}
+    if rule is None and "/".join(source.parts[:2]) in cut_rooms:
+        yield f"{source}: folder {own} has no rule in tools/folders.txt"
+        return
+    for number, header, target in edges_of(root, source):
+        folder = target.parent.as_posix() if target else ""
+        if rule and folder in folders and folder not in sees:
+            yield f"{source}:{number}: {own} may not include {folder} (tools/folders.txt)"
+        elif rule is None and folder in folders and folders[folder][0] not in ("layout", "host"):
+            yield f"{source}:{number}: includes {target}, which runs in another address space"
+        elif rule == "layout" and folder not in folders and header not in PLAIN_TYPES:
+            yield f"{source}:{number}: a layout may not include {header}"
+    if rule in (None, "host"):
+        return
+    for header, target in reached(root, source, set()):
+        if RULES[rule] and (header in RULES[rule]
+                            or target and target.as_posix().removeprefix("src/") in RULES[rule]):
+            yield f"{source}: reaches {header}, which the rule {rule} of {own} forbids"
+    if rule != "wrapper":
+        yield from faults_of_calls(root, source)
+
+
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
-    floors = read_floors(root)
+    floors, folders = read_floors(root), read_folders(root)
+    for folder, (rule, sees) in folders.items():
+        for name in {folder} | sees:
+            if rule not in RULES or not (root / name).is_dir():
+                print(f"tools/folders.txt: {folder}: no rule {rule}, or no folder {name}")
+                return 1
     rooms, files = collections.defaultdict(set), collections.defaultdict(set)
     faults = []
     sources = [path.relative_to(root) for top in ("src", "cli", "include")
@@ -93,6 +168,7 @@ def main():
         if room not in floors:
             faults.append(f"{source}: room '{room}' has no floor in tools/floors.txt")
             continue
+        faults += faults_of_folder(root, source, folders)
         for number, header, target in edges_of(root, source):
             for library, owners in OWNERS.items():
                 if header.startswith(library) and room not in owners:

@@ -5,9 +5,10 @@
 usage: check-style.py ROOT
 
 Source files carry one SPDX line, stay under 100 columns (tables laid out by hand, between
-clang-format off and on, apart) and under 1,500 lines, and end in a newline;
-nothing in the tree names a path of somebody's machine; no line of a bats script begins with `!`,
-which ends no test, whatever comes out (`never` of tests/cli/common.bash does). Exit status 1 when something was printed.
+clang-format off and on, apart) and under 1,500 lines, and end in a newline. Nothing in the tree
+names a path of somebody's machine. The command line holds no SQL (src/report/queries.h). No line of
+a bats script begins with `!`, which ends no test, whatever comes out (`never` of
+tests/cli/common.bash does). Exit status 1 when something was printed.
 """
 import pathlib
 import re
@@ -18,6 +19,8 @@ SOURCES = {".c", ".h", ".py", ".sh", ".def", ".S", ".f90", ".cc", ".ts", ".tsx",
 COLUMNS, LINES = 100, 1500
 # A line of bats that cannot fail.
 IDLE = re.compile(r"\s*! (?!.*\|\|)")
+# A statement in a text of the command line. Examples of `assay query` stand in options.def.
+STATEMENT = re.compile(r'"[^"]*\b(?:SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM) ')
 # Absolute places that exist on one machine only.
 PRIVATE = re.compile(r"/(work|home|root)/[A-Za-z0-9_.-]+/")
 
@@ -47,6 +50,8 @@ def faults_of(path, text):
     for number, line in enumerate(lines, 1):
         if PRIVATE.search(line):
             yield number, "names a path of one machine"
+        if path.parent.name == "cli" and path.suffix in (".c", ".h") and STATEMENT.search(line):
+            yield number, "SQL in the command line: name the statement in src/report/queries.h"
         if path.suffix == ".bats" and IDLE.match(line):
             yield number, "a bare '!' ends no test: use never"
 

@@ -48,7 +48,8 @@ longest() { # ENTRY: bytes of an input; short ones run oftener
     request) echo 9000 ;;
     plan) echo 12000 ;;
     cfg) echo 6000 ;;
-    perf | stream | import | analysis | prv | edit | timeline) echo 2048 ;;
+    timeline) echo 4096 ;;
+    perf | stream | import | analysis | prv | edit) echo 2048 ;;
     dim | machine | remarks) echo 2048 ;;
     ring | cfi | trace) echo 1200 ;;
     experiment) echo 128 ;;

@@ -22,7 +22,7 @@ GROUPS = {"mpi-point": "MPI_POINT", "mpi-collective": "MPI_COLLECTIVE",
 BITS = {"persistent": "AS_TRACE_PERSISTENT", "synchronous": "AS_TRACE_SYNCHRONOUS",
         "buffered": "AS_TRACE_BUFFERED", "ready": "AS_TRACE_READY",
         "partitioned": "AS_TRACE_PARTITIONED"}
-# What src/agent/mpi_wrap.h has under as_mpi_NAME; in lines made here the names are short.
+# What src/agent/wrap/mpi/mpi_wrap.h has under as_mpi_NAME; in lines made here the names are short.
 HELPERS = """begin_world bytes_each bytes_near bytes_of cancel_request comm_number comm_rank
 complete_all complete_one complete_some define_comm define_window
 forget_comm forget_window is_ignored is_in_place store_message store_request
@@ -69,7 +69,7 @@ def read_table(path):
 # ---- The front -------------------------------------------------------------------------------
 
 FRONT = """/* Made by tools/gen-wrappers.py. */
-#include "agent/mpi_front.h"
+#include "agent/wrap/mpi/mpi_front.h"
 """
 
 

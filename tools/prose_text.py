@@ -14,7 +14,7 @@ PY_TOKEN = re.compile(r'"""(.*?)"""|\'\'\'.*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'(?:[^\
                       r'#[^\n]*', re.S)
 JSX_TEXT = re.compile(r">([^<>{}=;&|]*[A-Za-z]{2,}\s+[^<>{}=;&|]*)<")
 # Text between literals that the compiler joins.
-JOINED = re.compile(r"\s*(?:PRI\w+\s*)?")
+JOINED = re.compile(r"\s*(?:(?:PRI|AS_METRIC_)\w+\s*)?")
 SQL = re.compile(r"\b(?:SELECT|FROM|WHERE|JOIN|CASE|printf|iif|ifnull|CREATE|INSERT|UPDATE|DELETE|"
                  r"NULL|GROUP BY|ORDER BY)\b|\|\|")
 SQL_STATEMENT = re.compile(r"\s*\(?(?:SELECT|INSERT|UPDATE|DELETE|CREATE|WITH|DROP|PRAGMA|ATTACH|"

@@ -307,7 +307,7 @@ enum { ASSAY_HELD_MOST = 2 };
  * A stride in bytes per iteration that registers hold: constant_b + the sum of factor * register.
  * The loop, with the loops inside it, does not write these registers.
  */
-struct assay_held_stride {
+struct assay_register_stride {
     int64_t constant_b;
     int64_t factor[ASSAY_HELD_MOST];
     uint8_t reg[ASSAY_HELD_MOST]; /* ASSAY_REG_GPR + 0..15 */
@@ -342,8 +342,8 @@ struct assay_memory_stream {
     bool stack;      /* the function's own frame: spills and locals */
     bool steady;     /* UNKNOWN: the same step in every iteration, but no constant of the code (a
                         leading dimension in a register) */
-    struct assay_held_stride held;   /* of a steady one */
-    struct assay_based_stride based; /* of one without a known stride */
+    struct assay_register_stride register_stride; /* of a steady one */
+    struct assay_based_stride based;              /* of one without a known stride */
     /* From the instruction at `first` to that at `last` no register of the address changes: a
      * sample there has the address. */
     uint64_t first, last;

@@ -447,7 +447,7 @@ struct assay_pass_objects {
     enum assay_object_kind kind;
     const struct assay_set_metric *metric; /* NULL: no set */
     size_t metric_n;
-    int (*say)(struct assay_pass_object *it, struct assay_error *err);
+    int (*write)(struct assay_pass_object *it, struct assay_error *err);
 };
 
 /* All of it as assay_experiment_write_pass does. */

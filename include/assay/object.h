@@ -4,8 +4,8 @@
  * are sections, symbols, unwind ranges and needed libraries; and from DWARF 2 to 5 compilation
  * units, line table and inlined subroutines.
  *
- * Addresses are link-time virtual addresses. In a relocatable file the allocated sections are laid
- * out one after the other (each aligned) from ASSAY_OBJECT_REL_BASE, so that addresses are unique.
+ * Addresses are link-time virtual addresses. The allocated sections of a relocatable file get
+ * consecutive aligned addresses from ASSAY_OBJECT_REL_BASE on, so that addresses are unique.
  *
  * Sources: System V ABI, AMD64 supplement; DWARF 5; GNU debug link and dwz conventions.
  */
@@ -23,11 +23,11 @@ extern "C" {
 #endif
 
 #define ASSAY_OBJECT_REL_BASE 0x10000u
-#define ASSAY_NONE            UINT32_MAX /* "no such index" in every table below */
+#define ASSAY_NONE            UINT32_MAX /* missing index, in every table below */
 
-struct assay_object; /* opaque; immutable after opening but for lazily loaded DWARF */
+struct assay_object; /* opaque; immutable after opening, except for DWARF that is loaded later */
 
-/* OLD=NEW prefixes applied in order, first match wins, to every source path handed out. */
+/* A replacement of a path prefix. Every returned source path gets the first one that matches. */
 struct assay_source_map {
     const char *from;
     const char *to;
@@ -40,17 +40,18 @@ struct assay_object_options {
 };
 
 /*
- * Opens `path`. Errors: NOT_FOUND, PERMISSION, NOT_REGULAR, NOT_ELF (the sentence names what it
- * is: a script, an archive, a text file), ARCH, CLASS, TRUNCATED, CORRUPT, NOMEM, IO.
- * `options` may be NULL. On success `*out` is released by assay_object_close.
+ * Opens the file at `path`. Errors: NOT_FOUND, PERMISSION, NOT_REGULAR, NOT_ELF (the message names
+ * the format of the file: a script, an archive, a text file), ARCH, CLASS, TRUNCATED, CORRUPT,
+ * NOMEM, IO. `options` may be NULL. The caller releases `*out` with assay_object_close.
  */
 int assay_object_open(const char *path, const struct assay_object_options *options,
                       struct assay_object **out, struct assay_error *err);
-/* As above on bytes in memory, which must outlive the object; `name` is for messages. */
+/* Opens a file of `size_b` bytes in memory, which must outlive the object. Messages use `name`.
+ * Errors: those of assay_object_open. */
 int assay_object_open_memory(const void *bytes, size_t size_b, const char *name,
                              const struct assay_object_options *options, struct assay_object **out,
                              struct assay_error *err);
-void assay_object_close(struct assay_object **object); /* nulls the pointer; NULL is fine */
+void assay_object_close(struct assay_object **object); /* sets *object to NULL; NULL is allowed */
 
 /* ---- Identity --------------------------------------------------------------------------- */
 
@@ -72,23 +73,23 @@ enum assay_debug_kind {
 struct assay_object_info {
     const char *path;
     enum assay_object_type type;
-    bool is_k1om;     /* for Knights Corner, not for x86-64 at large */
+    bool is_k1om;     /* machine is K1OM (Knights Corner), not x86-64 */
     bool is_static;   /* executable without interpreter and needed libraries */
-    bool has_symtab;  /* full symbol table, here or in the separate debug file */
+    bool has_symtab;  /* .symtab exists in this file or in the separate debug file */
     bool is_stripped; /* this file has no .symtab */
     uint8_t build_id[64];
-    size_t build_id_b; /* 0 = none */
-    uint64_t entry;    /* 0 = none */
-    uint64_t size_b;   /* of the file */
-    uint64_t inode;    /* of the file; 0 when it is in memory, mtime_ns too */
-    int64_t mtime_ns;
+    size_t build_id_b;       /* 0 = none */
+    uint64_t entry;          /* 0 = none */
+    uint64_t size_b;         /* of the file */
+    uint64_t inode;          /* of the file; 0 for a file in memory */
+    int64_t mtime_ns;        /* modification time since 1970; 0 for a file in memory */
     const char *interpreter; /* or NULL */
     const char *soname;      /* or NULL */
     const char *runpath;     /* DT_RUNPATH, else DT_RPATH, or NULL */
     enum assay_debug_kind debug;
-    const char *debug_path;       /* separate debug file found, or the name missed; else NULL */
-    bool debug_compressed;        /* any compressed DWARF section */
-    bool debug_split;             /* units stand in .dwo or .dwp files */
+    const char *debug_path;       /* separate debug file, found or missing; else NULL */
+    bool debug_compressed;        /* at least one DWARF section is compressed */
+    bool debug_split;             /* some units are in .dwo or .dwp files */
     uint32_t debug_split_missing; /* skeleton units without their split unit */
     const char *dwp_path;         /* package read, or NULL */
     const char *dwz_path;         /* supplementary (dwz) file, or NULL */
@@ -101,50 +102,51 @@ const struct assay_object_info *assay_object_info(const struct assay_object *obj
 
 /* Known identity of a file besides its build-id. */
 enum assay_file_known {
-    ASSAY_FILE_UNSEEN, /* nothing: without a build-id no file is the same */
+    ASSAY_FILE_UNSEEN, /* nothing: without a build-id, no file matches */
     ASSAY_FILE_INODE,  /* `inode` alone */
     ASSAY_FILE_SEEN    /* inode, size_b, mtime_ns */
 };
 
 /*
- * Identity of a file that was read or mapped: the build-id if there is one, because it holds for
- * copies too. Else inode, size and modification time to the nanosecond. Devices are not compared:
- * file systems get new numbers when they are mounted, and some (btrfs, overlays) have several.
+ * Identity of a file that was read or mapped. The build-id identifies the file if it has one,
+ * because copies share it. Otherwise inode, size and modification time (ns) identify the file.
+ * Device numbers are not compared: a mount changes them, and btrfs and overlays have several.
  */
 struct assay_file_identity {
     uint8_t build_id[20];
-    uint8_t build_id_b; /* 0 = it has none, or none of up to 20 bytes */
+    uint8_t build_id_b; /* bytes; 0 = no build-id, or one of more than 20 bytes */
     uint8_t known;      /* assay_file_known */
     uint64_t inode, size_b;
     int64_t mtime_ns;
 };
 
-/* The identity of an open file; false when it is not a regular one. */
+/* Reads the identity of an open file. Returns false if it is not a regular file. */
 bool assay_file_identify(int fd, struct assay_file_identity *out);
-/* Returns true if two files of one name are the same, each as it was when seen. */
+/* Returns true if both identities are those of one file, unchanged in between. */
 bool assay_file_same(const struct assay_file_identity *a, const struct assay_file_identity *b);
 /*
- * Opens `path` if it is the file of that identity. Errors: NOT_FOUND also when another stands there
- * now, or when nothing tells; those of assay_object_open.
+ * Opens `path` if the file there has this identity. Errors: those of assay_object_open; NOT_FOUND
+ * also if another file is there now, or if `identity` cannot identify a file.
  */
 int assay_object_open_same(const char *path, const struct assay_file_identity *identity,
                            const struct assay_object_options *options, struct assay_object **out,
                            struct assay_error *err);
 
-/* Needed libraries in file order: borrowed names. */
+/* Sets *names to the names of the needed libraries, in file order. The object owns them. Returns
+ * their number. */
 size_t assay_object_needed(const struct assay_object *object, const char *const **names);
 
 /* ---- Sections, segments, arrays ----------------------------------------------------------- */
 
 struct assay_section {
     const char *name;
-    uint64_t address; /* 0 when not allocated */
+    uint64_t address; /* 0 for a section that is not allocated */
     uint64_t size_b;
     uint64_t offset;
     uint32_t type; /* SHT_* */
     bool alloc, exec, write, compressed;
-    const uint8_t *data; /* bytes of the file, NULL for .bss-like or non-allocated sections */
-    bool replaced;       /* BOLT has copied its code elsewhere: live only where a symbol leads */
+    const uint8_t *data; /* bytes of the file; NULL if not allocated, or without bytes (.bss) */
+    bool replaced;       /* BOLT has moved its code: only code with a symbol still runs here */
 };
 size_t assay_object_sections(const struct assay_object *object, const struct assay_section **out);
 
@@ -154,37 +156,40 @@ struct assay_segment {
     bool exec, write, read;
 };
 size_t assay_object_segments(const struct assay_object *object, const struct assay_segment **out);
-/* Link-time address of the byte at `offset` of the file; false when it is not loaded. */
+/* Computes the link-time address of the byte at `offset` of the file. Returns false if no segment
+ * loads the byte. */
 bool assay_object_address_of(const struct assay_object *object, uint64_t offset, uint64_t *address);
 
-/* Bytes of the loaded image from `address` on; *size_b becomes how many there are up to the end of
- * the section or segment. NULL and 0 when nothing of the file stands there. */
+/* Returns the bytes of the loaded image from `address` on. Sets *size_b to the number of bytes up
+ * to the end of the section or segment. NULL and 0 if the file has no byte there. */
 const uint8_t *assay_object_bytes(const struct assay_object *object, uint64_t address,
                                   uint64_t *size_b);
 
-/* Function addresses of .preinit_array, .init_array, .fini_array, DT_INIT and DT_FINI. */
+/* Sets *out to the function addresses of .preinit_array, .init_array, .fini_array, DT_INIT and
+ * DT_FINI. Returns their number. */
 size_t assay_object_init_functions(const struct assay_object *object, const uint64_t **out);
 
-/* Addresses of code that stand in data: jump tables, labels taken as values, function tables;
- * and the slots for those of other objects. */
+/* A code address in data: an entry of a jump table or of a function table, or the value of a
+ * label. */
 struct assay_pointer {
-    uint64_t at;     /* where it stands */
-    uint64_t target; /* in an executable section */
+    uint64_t at;     /* address of the pointer */
+    uint64_t target; /* code address, in an executable section */
 };
 /* A slot that the loader fills with the address of a function of another object. */
 struct assay_import {
     uint64_t at;
-    const char *name; /* borrowed from the object */
+    const char *name; /* owned by the object */
 };
 struct assay_pointers {
-    struct assay_pointer *pointer; /* by place, one a place */
+    struct assay_pointer *pointer; /* sorted by `at`, without duplicates of `at` */
     size_t n;
-    struct assay_import *import; /* by place */
+    struct assay_import *import; /* sorted by `at` */
     size_t import_n;
 };
 /*
- * From the relocations of position-independent files; in others every aligned word of loaded data
- * that has the value of a code address. Caller owns `out` (assay_pointers_free). Errors: NOMEM.
+ * Collects the code addresses in data. A position-independent file lists them as relocations. In
+ * other files, every aligned word of loaded data with the value of a code address counts. The
+ * caller frees `out` with assay_pointers_free. Errors: NOMEM.
  */
 int assay_object_pointers(const struct assay_object *object, struct assay_pointers *out,
                           struct assay_error *err);
@@ -205,45 +210,49 @@ enum assay_symbol_binding { ASSAY_BIND_LOCAL, ASSAY_BIND_GLOBAL, ASSAY_BIND_WEAK
 
 struct assay_symbol {
     const char *name; /* as linked (mangled); version suffix removed */
-    uint64_t address; /* of a thread-local symbol: offset in the thread's block, as nm shows it */
+    uint64_t address; /* thread-local symbol: offset in the thread's TLS block, as nm shows it */
     uint64_t size_b;
-    uint32_t section; /* index into sections, ASSAY_NONE when absolute */
+    uint32_t section; /* index into sections; ASSAY_NONE for an absolute symbol */
     uint8_t kind;     /* assay_symbol_kind */
     uint8_t binding;  /* assay_symbol_binding */
     bool dynamic;     /* from .dynsym only */
     bool hidden;
 };
 
-/* Defined symbols sorted by address, then size descending, then binding (global, weak, local),
- * then name. */
+/* Sets *out to the defined symbols and returns their number. They are sorted by address, then size
+ * descending, then binding (global, weak, local), then name. */
 size_t assay_object_symbols(const struct assay_object *object, const struct assay_symbol **out);
 
-/* The data symbol that holds `address`, as its number among these; ASSAY_NONE: there is none. */
+/* Returns the index, in assay_object_symbols, of the data symbol that contains `address`.
+ * ASSAY_NONE if there is none. */
 uint32_t assay_object_data_symbol(const struct assay_object *object, uint64_t address);
 
-/* `symtab`, `dynsym`: entries of the tables; `undefined`: of .symtab, without one of .dynsym. */
+/* `symtab` and `dynsym` are the entries of these tables, without the null symbol. `undefined` are
+ * the undefined symbols of .symtab, or of .dynsym in a file without .symtab. The other counts are
+ * symbols of assay_object_symbols by kind. */
 struct assay_symbol_counts {
     size_t symtab, dynsym, functions, objects, plt, undefined;
 };
 void assay_object_symbol_counts(const struct assay_object *object,
                                 struct assay_symbol_counts *counts);
 
-/* Readable name into `buf` (C++ Itanium and Rust by the runtime's rules, Fortran module
- * procedures as module::procedure); the name itself when nothing applies. Returns its length. */
+/* Writes the demangled name to `buf`: C++ (Itanium ABI), Rust, and Fortran module procedures as
+ * module::procedure. Copies a name that is not mangled. Returns the length of the text. */
 int assay_demangle(const char *name, char *buf, size_t buf_b);
 
-/* One range of unwind information (.eh_frame FDE), sorted by start. */
+/* The code range of one FDE of .eh_frame. */
 struct assay_unwind_range {
     uint64_t start, end;
     uint64_t lsda; /* address of the language-specific data area (exceptions), 0 = none */
     bool signal_frame;
 };
+/* Sets *out to the unwind ranges, sorted by start. Returns their number. */
 size_t assay_object_unwind_ranges(const struct assay_object *object,
                                   const struct assay_unwind_range **out);
 
 /* ---- Unwinding ---------------------------------------------------------------------------- */
 
-/* DWARF numbers of the registers that a caller's frame is found with (AMD64 supplement, 3.36). */
+/* DWARF numbers of the registers that unwinding uses (AMD64 supplement, figure 3.36). */
 enum assay_unwind_register {
     ASSAY_UNWIND_RAX = 0,
     ASSAY_UNWIND_RBX = 3,
@@ -251,34 +260,34 @@ enum assay_unwind_register {
     ASSAY_UNWIND_RSP = 7,
     ASSAY_UNWIND_R12 = 12,
     ASSAY_UNWIND_R15 = 15,
-    ASSAY_UNWIND_RA = 16, /* of the caller: the return address; of a frame: its pc */
+    ASSAY_UNWIND_RA = 16, /* in a rule: the return address; in a frame: the pc */
     ASSAY_UNWIND_REGISTERS = 17
 };
 
 /* How the canonical frame address (CFA) is computed. */
 enum assay_unwind_cfa {
-    ASSAY_CFA_NONE,     /* damaged information: nothing is known here */
+    ASSAY_CFA_NONE,     /* unknown, because the unwind information is damaged */
     ASSAY_CFA_REGISTER, /* register + value */
     ASSAY_CFA_EXPRESSION
 };
 
-/* How the caller's value of a register is had. A register without rule: rsp is the CFA, those
- * that calls preserve (rbx, rbp, r12 to r15) have the same value, others are lost. */
+/* How the caller's value of a register is found. Defaults without a rule: rsp is the CFA, the
+ * preserved registers (rbx, rbp, r12 to r15) keep their value, the others are lost. */
 enum assay_unwind_kind {
-    ASSAY_RULE_UNDEFINED, /* lost; of the return address: the outermost frame */
+    ASSAY_RULE_UNDEFINED, /* lost; for the return address: this is the outermost frame */
     ASSAY_RULE_SAME,
     ASSAY_RULE_OFFSET,         /* in memory at CFA + value */
     ASSAY_RULE_VAL_OFFSET,     /* CFA + value */
     ASSAY_RULE_REGISTER,       /* in register number `value` */
-    ASSAY_RULE_EXPRESSION,     /* in memory at what the expression yields */
-    ASSAY_RULE_VAL_EXPRESSION, /* what the expression yields */
+    ASSAY_RULE_EXPRESSION,     /* in memory at the result of the expression */
+    ASSAY_RULE_VAL_EXPRESSION, /* the result of the expression */
 };
 
 struct assay_unwind_rule {
     uint8_t reg;  /* DWARF number, below ASSAY_UNWIND_REGISTERS */
     uint8_t kind; /* assay_unwind_kind */
     uint16_t spare;
-    int32_t value; /* an expression: where it stands, for assay_object_unwind_expression */
+    int32_t value; /* expression kinds: its offset, for assay_object_unwind_expression */
 };
 
 /* Unwind rules of pcs in [start, start + size_b). */
@@ -290,43 +299,43 @@ struct assay_unwind_row {
     uint8_t cfa_kind; /* assay_unwind_cfa */
     uint8_t cfa_register;
     uint8_t rule_n;
-    uint8_t
-        signal_frame : 1; /* the pc of the caller is where it was interrupted, not behind a call */
-    uint8_t table : 7;    /* for assay_object_unwind_expression */
+    uint8_t signal_frame : 1; /* the caller was interrupted at its pc; it made no call there */
+    uint8_t table : 7;        /* for assay_object_unwind_expression */
 };
 
 /*
- * Returns in `*row` the row of .eh_frame, else of .debug_frame, that covers `address`; NULL if
- * there is none. Look up return addresses less 1, unless the callee's frame is a signal frame.
- * Decoded on first use of a function and kept with the object. O(log n). Thread-safe. Errors:
+ * Sets `*row` to the row of .eh_frame, else of .debug_frame, that covers `address`; NULL if there
+ * is none. Look up a return address minus 1, unless the callee's frame is a signal frame. The first
+ * call for a function decodes its rows, and the object keeps them. O(log n). Thread-safe. Errors:
  * NOMEM.
  */
 int assay_object_unwind_row(struct assay_object *object, uint64_t address,
                             const struct assay_unwind_row **row, struct assay_error *err);
-/* Instructions (DW_OP_*) of an expression: `value` is the row's cfa_value or a rule's value. */
+/* Returns the instructions (DW_OP_*) of an expression, and in *n their size in bytes. `value` is
+ * the row's cfa_value or the value of a rule. */
 const uint8_t *assay_object_unwind_expression(const struct assay_object *object,
                                               const struct assay_unwind_row *row, int32_t value,
                                               size_t *n);
 
-/* Registers of one frame by DWARF number, the pc as ASSAY_UNWIND_RA; bit i of `known` for each. */
+/* Registers of one frame by DWARF number. The pc is at ASSAY_UNWIND_RA. */
 struct assay_unwind_frame {
     uint64_t reg[ASSAY_UNWIND_REGISTERS];
-    uint32_t known;
-    bool signal_frame; /* of the row that led here */
+    uint32_t known;    /* bit i is set if the value of register i is known */
+    bool signal_frame; /* of the row that led to this frame */
 };
 
-/* Reads 8 bytes of the process at `address`; false when they are not to be had. */
+/* Reads the 8 bytes at `address` of the process. Returns false if they cannot be read. */
 typedef bool assay_unwind_read(void *context, uint64_t address, uint64_t *word);
 
 enum assay_unwind_result {
     ASSAY_UNWIND_CALLER,    /* the frame is now the caller's */
-    ASSAY_UNWIND_OUTERMOST, /* there is no caller: said by the information, or pc 0 */
+    ASSAY_UNWIND_OUTERMOST, /* there is no caller: the unwind information says so, or its pc is 0 */
     ASSAY_UNWIND_NO_MEMORY, /* a word of the stack could not be read */
-    ASSAY_UNWIND_DAMAGED    /* the row or an expression cannot be followed */
+    ASSAY_UNWIND_DAMAGED    /* the row or an expression cannot be evaluated */
 };
 
-/* Goes from a frame to its caller by `row`. `bias`: where the object is loaded, less its link-time
- * address. The frame is unchanged unless the caller was reached. Never fails otherwise. */
+/* Replaces a frame by its caller's frame, using `row`. `bias` is the load address of the object
+ * minus its link-time address. Any result but ASSAY_UNWIND_CALLER leaves the frame unchanged. */
 enum assay_unwind_result assay_object_unwind_step(const struct assay_object *object,
                                                   const struct assay_unwind_row *row, uint64_t bias,
                                                   struct assay_unwind_frame *frame,
@@ -339,25 +348,26 @@ enum assay_function_origin {
     ASSAY_FUNCTION_PLT,
     ASSAY_FUNCTION_DWARF,  /* subprogram without symbol */
     ASSAY_FUNCTION_UNWIND, /* unwind range without symbol; name "func_<hex address>" */
-    ASSAY_FUNCTION_ENTRY   /* entry point or init array without either */
+    ASSAY_FUNCTION_ENTRY   /* entry point or init function without any of these */
 };
 
-/* One body of code with a name; aliases at the same address are counted, not repeated. */
+/* One function. Symbols at the same address are one function with aliases. */
 struct assay_function {
     const char *name;    /* linkage name; preferred: global, then not hidden, then shortest */
     uint64_t start, end; /* end from symbol size, else unwind range, else the next function */
     uint32_t section;
-    uint32_t aliases;   /* further symbols at the same start */
+    uint32_t aliases;   /* other names at the same start */
     uint32_t symbol;    /* index into symbols or ASSAY_NONE */
     uint32_t unit;      /* index into units or ASSAY_NONE (set when DWARF is loaded) */
-    uint32_t decl_file; /* index into files, ASSAY_NONE */
+    uint32_t decl_file; /* index into files or ASSAY_NONE */
     uint32_t decl_line; /* 0 = unknown */
     uint8_t origin;     /* assay_function_origin */
     bool is_part;       /* ".cold" or ".part" split of another function */
 };
 
-/* Sorted by start. Loads DWARF when `with_source` asks for unit and declaration lines; the first
- * call that does replaces the list, and what was handed out before is gone. */
+/* Sets *out to the `*n` functions, sorted by start. `with_source` loads DWARF and adds unit and
+ * declaration. The first call with it builds a new list and invalidates the list of earlier calls.
+ * The object owns the list. */
 int assay_object_functions(struct assay_object *object, bool with_source,
                            const struct assay_function **out, size_t *n, struct assay_error *err);
 
@@ -388,15 +398,15 @@ struct assay_unit {
     uint16_t dw_language;         /* DW_LANG_* */
     uint8_t compiler;             /* assay_compiler */
     uint8_t dwarf_version;
-    bool is_split; /* its DIEs stand in a .dwo or .dwp */
+    bool is_split; /* its DIEs are in a .dwo or .dwp file */
     bool split_missing;
 };
 
-/* "gcc", "clang", ...; NULL when the compiler is unknown. */
+/* Returns "gcc", "clang" or another name, static; NULL if the compiler is unknown. */
 const char *assay_compiler_word(const struct assay_unit *unit);
 
-/* A row holds from its address to that of the next row; end-of-sequence rows have file
- * ASSAY_NONE and line 0. Sorted by address. */
+/* A row of the line table. It is valid from its address to that of the next row. End-of-sequence
+ * rows have file ASSAY_NONE and line 0. */
 struct assay_line {
     uint64_t address;
     uint32_t file; /* index into files */
@@ -406,13 +416,13 @@ struct assay_line {
     uint8_t spare;
 };
 
-/* One inlined instance (or out-of-line subprogram, call_file = ASSAY_NONE). */
+/* One inlined instance, or an out-of-line subprogram (call_file = ASSAY_NONE). */
 struct assay_inline {
     const char *name; /* of the inlined function: linkage name if any, else plain */
     uint32_t parent;  /* enclosing instance or ASSAY_NONE at a subprogram */
     uint32_t unit;
     uint32_t decl_file, decl_line;
-    uint32_t call_file, call_line, call_column; /* where it was inlined; call_file may be NONE */
+    uint32_t call_file, call_line, call_column; /* of the inlined call; call_file: or ASSAY_NONE */
     uint32_t first_range, ranges;               /* into the range table */
 };
 
@@ -421,16 +431,16 @@ struct assay_range {
     uint32_t owner; /* index of the inline entry */
 };
 
-/* True for a source file of the distribution: a header of the system or of a compiler. */
+/* Returns true if `path` is a header of the system or of a compiler. */
 bool assay_source_is_system(const char *path);
 
-/* All tables of the debug information, borrowed from the object. */
+/* All tables of the debug information. The object owns them. */
 struct assay_debug {
     const struct assay_unit *unit;
     size_t unit_n;
     const char *const *file; /* absolute paths where known, source map applied */
     size_t file_n;
-    const struct assay_line *line;
+    const struct assay_line *line; /* sorted by address */
     size_t line_n;
     const struct assay_inline *inlines; /* subprograms and inlined instances, parents first */
     size_t inline_n;
@@ -446,20 +456,20 @@ enum assay_debug_parts {
 };
 
 /*
- * Loads the requested parts that are not yet loaded, with `jobs` threads (0 = one per CPU), and
- * returns the tables. Without debug information all tables are empty. Damaged units of DWARF are
- * skipped and counted in `*damaged_units` (may be NULL).
+ * Loads the requested parts (assay_debug_parts) that are not yet loaded, and sets `*out` to the
+ * tables. Uses `jobs` threads (0 = one per CPU). Without debug information, all tables are empty.
+ * Damaged DWARF units are skipped and counted in `*damaged_units` (may be NULL). Errors: NOMEM.
  */
 int assay_object_debug(struct assay_object *object, unsigned parts, unsigned jobs,
                        struct assay_debug *out, size_t *damaged_units, struct assay_error *err);
 
-/* Row of `debug` that covers `address`, or NULL. O(log n). */
+/* Returns the row of `debug` that covers `address`, or NULL if there is none. O(log n). */
 const struct assay_line *assay_debug_line_at(const struct assay_debug *debug, uint64_t address);
-/* Innermost subprogram or inlined instance at `address`; follow .parent outwards. ASSAY_NONE
- * when none. O(log n + depth). */
+/* Returns the index of the innermost subprogram or inlined instance at `address`; ASSAY_NONE if
+ * there is none. `parent` leads to the enclosing ones. O(log n + depth). */
 uint32_t assay_debug_inline_at(const struct assay_object *object, uint64_t address);
-/* The same for many addresses that mostly ascend: `*near` is the position of the last result (0
- * at first). O(log distance). */
+/* As assay_debug_inline_at; faster for many ascending addresses. `*near` is the position of the
+ * last result; set it to 0 before the first call. O(log distance). */
 uint32_t assay_debug_inline_near(const struct assay_object *object, uint64_t address, size_t *near);
 
 #ifdef __cplusplus

@@ -58,12 +58,14 @@ struct assay_setting {
     X(PTHREAD, "pthread", 4u)                                                                      \
     X(IO, "io", 8u)                                                                                \
     X(MEMORY, "memory", 16u)                                                                       \
-    X(FUNCTIONS, "functions", 32u)
+    X(FUNCTIONS, "functions", 32u)                                                                 \
+    X(OPENCL, "opencl", 64u)
 #define ASSAY_TRACE_ENUM(group, name, bit) ASSAY_TRACE_##group = bit,
 enum assay_trace_groups { ASSAY_TRACE_GROUPS(ASSAY_TRACE_ENUM) };
 #undef ASSAY_TRACE_ENUM
 #define ASSAY_TRACE_USUAL                                                                          \
-    (ASSAY_TRACE_MPI | ASSAY_TRACE_OPENMP | ASSAY_TRACE_PTHREAD | ASSAY_TRACE_FUNCTIONS)
+    (ASSAY_TRACE_MPI | ASSAY_TRACE_OPENMP | ASSAY_TRACE_PTHREAD | ASSAY_TRACE_FUNCTIONS |          \
+     ASSAY_TRACE_OPENCL)
 #define ASSAY_TRACE_CALLERS   1u /* usual */
 #define ASSAY_TRACE_CALLERS_N 16u
 /* The flag of a run with a trace of the beginning of each process only (first_s). */
@@ -77,12 +79,12 @@ enum assay_trace_groups { ASSAY_TRACE_GROUPS(ASSAY_TRACE_ENUM) };
     X(NETWORK, "network", 8u)
 #define ASSAY_TRACE_COUNTERS_MS 100u /* usual */
 struct assay_trace_options {
-    uint32_t groups;         /* assay_trace_groups */
-    uint32_t callers;        /* recorded with a call of MPI, at most ASSAY_TRACE_CALLERS_N */
-    uint64_t memory_least_b; /* smaller blocks of memory are not recorded */
-    uint64_t ring_b;         /* the latest events of each thread that are kept; 0 = all */
-    uint64_t limit_b;        /* of all threads; then tracing ends; 0 = no limit */
-    double first_s;          /* so much of each process is recorded, and no more; 0 = all */
+    uint32_t groups;       /* assay_trace_groups */
+    uint32_t callers;      /* recorded with a call of MPI, at most ASSAY_TRACE_CALLERS_N */
+    uint64_t memory_min_b; /* smaller blocks of memory are not recorded */
+    uint64_t ring_b;       /* the latest events of each thread that are kept; 0 = all */
+    uint64_t limit_b;      /* of all threads; then tracing ends; 0 = no limit */
+    double first_s;        /* so much of each process is recorded, and no more; 0 = all */
     /* Rules of which routines are recorded, packed (trace/filter.h); NULL: all are. Borrowed. */
     const char *filter;
     size_t filter_b;

@@ -42,6 +42,8 @@ struct assay_loop_facts {
     uint32_t meeting_n;       /* stores by an index into an array that the loop also loads from */
     uint32_t switch_n;        /* jumps through a register or table */
     uint32_t spin_n;          /* loads of blocks that only load the same places again */
+    uint32_t resumed_n;       /* loads at an address that goes on from entry to entry */
+    uint32_t merge_n;         /* branches that step one of two walks that they compare */
     uint32_t reload_n;        /* loads of what does not change, which the loop's stores may reach */
     uint32_t compared_root_n; /* square roots that are first compared with another value */
     uint32_t rewrite_n;       /* stores to an address that does not change */

@@ -18,6 +18,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "experiment/metric_names.h"
 
 #define CAUSES_MOST 8 /* of one loop that are told */
 /* Of small loops: as many, with as much of the run, make a pattern; so many are named. */
@@ -186,7 +187,7 @@ static const char gain_sql[] =
     " JOIN object_time t ON t.run_id = ?1 AND t.object_kind = 'loop'"
     "  AND t.object_id = o.object_id"
     " JOIN v_values c ON c.object_kind = 'loop' AND c.object_id = o.object_id"
-    "  AND c.metric = 'cqa_cycles' AND c.run_id IN (0, ?1) AND c.context_id = 0"
+    "  AND c.metric = '" AS_METRIC_cqa_cycles "' AND c.run_id IN (0, ?1) AND c.context_id = 0"
     " JOIN v_values x ON x.object_kind = 'loop' AND x.object_id = o.object_id"
     "  AND x.metric = 'cqa_' || ?3 || '_x' AND x.run_id IN (0, ?1) AND x.context_id = 0"
     " WHERE w.run_id = ?1 AND w.name = ?2 AND o.object_id = ?4";
@@ -338,12 +339,13 @@ static int add_measured(const struct deck *d, const struct loop_card *card, stru
 {
     struct assay_rows *rows;
 
-    AS_TRY(as_advice_open_rows(d->advice,
-                               "SELECT v.value / 100, ifnull(v.high, v.value) / 100 FROM v_values v"
-                               " WHERE EXISTS (SELECT 1 FROM metric WHERE name = 'decan_waits_pct')"
-                               " AND v.object_kind = 'loop' AND v.object_id = ?2 AND v.run_id = ?1"
-                               " AND v.context_id = 0 AND v.metric = 'decan_waits_pct'",
-                               &rows, err));
+    AS_TRY(as_advice_open_rows(
+        d->advice,
+        "SELECT v.value / 100, ifnull(v.high, v.value) / 100 FROM v_values v"
+        " WHERE EXISTS (SELECT 1 FROM metric WHERE name = '" AS_METRIC_decan_waits_pct "')"
+        " AND v.object_kind = 'loop' AND v.object_id = ?2 AND v.run_id = ?1"
+        " AND v.context_id = 0 AND v.metric = '" AS_METRIC_decan_waits_pct "'",
+        &rows, err));
     assay_rows_bind_integer(rows, 2, card->loop_id);
     const int rc = assay_rows_next(rows, err);
     const double share = rc > 0 ? assay_rows_real(rows, 0) : 0;
@@ -567,8 +569,8 @@ static int append_measured(const struct deck *d, int64_t loop_id, struct as_str 
                             &rows, err));
     assay_rows_bind_integer(rows, 2, loop_id);
     const int rc = assay_rows_next(rows, err);
-    const char *said = rc > 0 ? assay_rows_text(rows, 0) : NULL;
-    const char *verdict = said ? strstr(said, ": ") : NULL;
+    const char *text_of_rule = rc > 0 ? assay_rows_text(rows, 0) : NULL;
+    const char *verdict = text_of_rule ? strstr(text_of_rule, ": ") : NULL;
     const char *end = verdict ? strstr(verdict, ". ") : NULL;
     if (verdict)
         as_str_appendf(text, " Measured%.*s", end ? (int)(end + 1 - verdict) : (int)strlen(verdict),

@@ -113,13 +113,13 @@ static int make_metric(const struct as_advice *a, const struct as_metric_row *ro
 /* ---- Checks ------------------------------------------------------------------- */
 
 /* Whether a rule has said what to do: it is said once. */
-static int is_rule_reported(const struct as_advice *a, const struct as_check_row *row, bool *said,
-                            struct assay_error *err)
+static int is_rule_reported(const struct as_advice *a, const struct as_check_row *row,
+                            bool *is_reported, struct assay_error *err)
 {
     struct assay_rows *rows;
     int rc;
 
-    *said = false;
+    *is_reported = false;
     if (!row->said_by)
         return 0;
     AS_TRY(as_advice_open_rows(
@@ -129,7 +129,7 @@ static int is_rule_reported(const struct as_advice *a, const struct as_check_row
         &rows, err));
     assay_rows_bind_text(rows, 2, row->said_by);
     rc = assay_rows_next(rows, err);
-    *said = rc > 0;
+    *is_reported = rc > 0;
     assay_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
@@ -138,10 +138,10 @@ static int make_check(const struct as_advice *a, const struct as_check_row *row,
                       struct assay_error *err)
 {
     struct assay_rows *rows;
-    bool said;
+    bool is_reported;
     int rc;
 
-    AS_TRY(is_rule_reported(a, row, &said, err));
+    AS_TRY(is_rule_reported(a, row, &is_reported, err));
     AS_TRY(as_advice_open_rows(a, row->sql, &rows, err));
     rc = assay_rows_next(rows, err);
     if (rc > 0) {
@@ -157,7 +157,7 @@ static int make_check(const struct as_advice *a, const struct as_check_row *row,
             .score = score,
             .pass = AS_ADVISE_PASS,
             .text = text ? text : "",
-            .advice = score < 0.999 && !said ? assay_rows_text(rows, 2) : NULL};
+            .advice = score < 0.999 && !is_reported ? assay_rows_text(rows, 2) : NULL};
 
         rc = assay_experiment_check(a->experiment, &check, err);
     }

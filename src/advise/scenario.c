@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "experiment/metric_names.h"
 
 /* Loops that gain less than this share of the whole gain are not listed one by one. */
 #define LEAST_LISTED 1e-4
@@ -376,7 +377,7 @@ int as_advise_what_ifs(const struct as_advice *advice, struct assay_error *err)
         return 0;
     rc = open_scenario(&s, advice, err);
     if (rc == 0)
-        rc = has_metric(advice, "cqa_cycles", &analysed, err);
+        rc = has_metric(advice, AS_METRIC_cqa_cycles, &analysed, err);
     for (size_t i = 0; i < as_advise_what_if_n && rc == 0 && s.thread.n; i++) {
         const struct as_what_if_row *row = &as_advise_what_if[i];
         bool measured = true;

@@ -158,6 +158,14 @@ int as_filemap_open(int fd, size_t size_b, const char *path, struct as_filemap *
     return number;
 }
 
+void as_filemap_drop(const struct as_filemap *map, size_t begin, size_t end)
+{
+    begin = (begin + PAGE_B - 1) & ~(PAGE_B - 1);
+    end = (end < map->n ? end : map->n) & ~(PAGE_B - 1);
+    if (map->is_mapped && begin < end)
+        madvise(map->at + begin, end - begin, MADV_DONTNEED);
+}
+
 void as_filemap_close(struct as_filemap *map)
 {
     if (map->guard)

@@ -30,6 +30,11 @@ struct as_filemap {
  * `path` names the file in the error of as_filemap_check. Returns 0 or errno.
  */
 int as_filemap_open(int fd, size_t size_b, const char *path, struct as_filemap *out);
+/*
+ * Frees the memory of whole pages in [begin, end) of a mapped file. A later read loads them from
+ * the file again, so changes to them are lost. Does nothing for a copy.
+ */
+void as_filemap_drop(const struct as_filemap *map, size_t begin, size_t end);
 /* Releases the content. Accepts a zeroed struct. */
 void as_filemap_close(struct as_filemap *map);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The levels. The ways of a set stand in the order of their use, the latest first: a hit in the
- * first way, by far the most frequent, compares one word.
+ * The levels of the model. The ways of a set are sorted by use, the latest first. A hit in the
+ * first way is by far the most frequent, and compares one word.
  */
 #include "cache/cache.h"
 
@@ -11,12 +11,12 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* A way: line number + 1, shifted by one, and whether the line was changed; 0: empty. */
+/* A way holds (line number + 1) << 1, and this bit if the line was changed. 0 means empty. */
 #define CHANGED UINT64_C(1)
 
 struct model_level {
-    uint64_t *way;       /* set by set */
-    uint64_t sets, mask; /* mask 0: lines % sets instead */
+    uint64_t *way;       /* all ways, set by set */
+    uint64_t sets, mask; /* mask 0: the set is line % sets */
     uint32_t ways;
     enum as_cache_kind kind;
 };
@@ -26,7 +26,7 @@ struct as_cache {
     struct model_level level[AS_CACHE_LEVELS_MOST];
 };
 
-/* The sums of one access. */
+/* The receiver of the events of one access, and their weight. */
 struct model_sums {
     struct as_cache_counts *counts;
     double weight;
@@ -48,7 +48,7 @@ static uint64_t *set_of_line(const struct model_level *l, uint64_t line)
     return l->way + set * l->ways;
 }
 
-/* Its way in the set, or `ways`: it is not there. */
+/* Returns the way of the line in the set, or `ways` if it is not there. */
 static uint32_t find_way(const uint64_t *set, uint32_t ways, uint64_t line)
 {
     const uint64_t way = way_of_line(line);
@@ -64,7 +64,7 @@ static void move_to_front(uint64_t *set, uint32_t w, uint64_t way)
     set[0] = way;
 }
 
-/* Takes the line out of a level; returns its way, or 0: it was not there. */
+/* Removes a line from a level. Returns its way, or 0 if it was not there. */
 static uint64_t drop_line(struct model_level *l, uint64_t line)
 {
     uint64_t *set = set_of_line(l, line);
@@ -80,7 +80,7 @@ static uint64_t drop_line(struct model_level *l, uint64_t line)
 static void evict_line(struct as_cache *cache, unsigned k, uint64_t way,
                        const struct model_sums *sums);
 
-/* Puts a line that is not there into level `k`. */
+/* Adds a missing line to level `k`. */
 static void insert_line(struct as_cache *cache, unsigned k, uint64_t way,
                         const struct model_sums *sums)
 {
@@ -92,7 +92,7 @@ static void insert_line(struct as_cache *cache, unsigned k, uint64_t way,
         evict_line(cache, k, last, sums);
 }
 
-/* A line comes into level `k` from the level before. A write-back leaves the order as it was. */
+/* Passes an evicted line to level `k`. A write-back does not change the order of use. */
 static void write_line_back(struct as_cache *cache, unsigned k, uint64_t way,
                             const struct model_sums *sums)
 {
@@ -125,7 +125,8 @@ static void evict_line(struct as_cache *cache, unsigned k, uint64_t way,
         write_line_back(cache, k + 1, way, sums);
 }
 
-/* Brings a line that the levels before `k` do not have; CHANGED where a victim cache had it so. */
+/* Fetches a line that the levels before `k` miss. Returns CHANGED if a victim cache had it
+ * changed. */
 static uint64_t fetch_line(struct as_cache *cache, unsigned k, uint64_t line,
                            const struct model_sums *sums)
 {
@@ -196,7 +197,7 @@ unsigned as_cache_level_n(const struct as_cache *cache)
     return cache->n;
 }
 
-/* ---- Making one ----------------------------------------------------------------------------- */
+/* ---- Construction --------------------------------------------------------------------------- */
 
 static int make_level(struct model_level *l, const struct as_cache_level *wish, uint32_t line_b,
                       struct assay_error *err)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reuse distances. Each sampled line has the time of its last access. A Fenwick tree over time
- * counts the lines by that time. A full tree gets new times for the lines that it has. Its size is
- * at most four times the number of lines (Olken 1981, Almasi 2002).
+ * Reuse distances. Each sampled line has the time of its last access. A Fenwick tree counts the
+ * lines by that time. When the times run out, all lines get new ones. The tree has at most four
+ * times as many entries as lines (Olken 1981, Almasi 2002).
  */
 #include "cache/cache.h"
 
@@ -15,16 +15,16 @@
 enum { FIRST_TIMES = 1 << 12 };
 
 struct reuse_slot {
-    uint64_t line; /* + 1; 0: empty */
+    uint64_t line; /* line + 1; 0 = empty */
     uint32_t time;
 };
 
 struct as_reuse {
     unsigned shift;
-    struct reuse_slot *slot; /* open addressing; at most half are used */
+    struct reuse_slot *slot; /* open addressing; at most half of the slots are used */
     uint64_t slots, used;
-    uint32_t *tree; /* 1-based: how many lines have their last access at a time */
-    uint64_t *line; /* by time: the line + 1, or 0 */
+    uint32_t *tree; /* 1-based Fenwick tree of the lines by time of last access */
+    uint64_t *line; /* by time: line + 1, or 0 */
     uint32_t times, now;
 };
 
@@ -50,7 +50,7 @@ static void tree_add(struct as_reuse *r, uint32_t time, int n)
         r->tree[t] = (uint32_t)((int64_t)r->tree[t] + n);
 }
 
-/* Lines with a last access at a time up to `time`. */
+/* Returns the number of lines with a last access at or before `time`. */
 static uint64_t tree_sum(const struct as_reuse *r, uint32_t time)
 {
     uint64_t sum = 0;
@@ -76,7 +76,7 @@ static int grow_slots(struct as_reuse *r)
     return 0;
 }
 
-/* Numbers the times anew from 0, without those that nothing has. */
+/* Renumbers the times in use from 0. Returns -1 without memory. */
 static int renumber_times(struct as_reuse *r)
 {
     uint32_t n = 0;
@@ -165,7 +165,8 @@ uint64_t as_reuse_access(struct as_reuse *r, uint64_t line)
 
 /* ---- Curves --------------------------------------------------------------------------------- */
 
-/* The bin of a distance: below AS_REUSE_STEPS one each, then AS_REUSE_STEPS an octave. */
+/* Returns the bin of a distance: one per distance below AS_REUSE_STEPS, then AS_REUSE_STEPS per
+ * power of two. */
 static unsigned bin_of_distance(uint64_t distance)
 {
     if (distance < AS_REUSE_STEPS)
@@ -176,7 +177,7 @@ static unsigned bin_of_distance(uint64_t distance)
     return bin < AS_REUSE_BINS ? bin : AS_REUSE_BINS - 1;
 }
 
-/* The smallest distance of a bin. */
+/* Returns the smallest distance of a bin. */
 static double start_of_bin(unsigned bin)
 {
     if (bin < AS_REUSE_STEPS)

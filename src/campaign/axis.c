@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Settings that take several values, and the combinations of them.
- */
+/* Settings with several values, and their combinations. */
 #include <assay/campaign.h>
 
 #include <stdlib.h>
@@ -13,7 +11,7 @@
 #include "base/vec.h"
 
 struct axis {
-    struct assay_axis is; /* first: what the user holds */
+    struct assay_axis is; /* must be first: callers get a pointer to this member */
     struct as_arena arena;
     AS_VEC(const char *) value;
 };
@@ -21,10 +19,10 @@ struct axis {
 #define ENV   "env:"
 #define ENV_N (sizeof ENV - 1)
 
-/* ---- Reading ------------------------------------------------------------------------------- */
+/* ---- Parsing ------------------------------------------------------------------------------- */
 
-/* The next value of a list, a copy with its escapes undone; `*at` moves behind its comma, or to
- * NULL at the end. */
+/* Returns a copy of the next value of a list, without escapes; NULL without memory. `at` moves
+ * behind its comma, or becomes NULL at the end. */
 static const char *parse_axis_value(struct axis *axis, const char **at)
 {
     struct as_str value = {0};
@@ -53,7 +51,7 @@ static int add_value(struct axis *axis, const char *text, const char *value,
     return as_vec_push(&axis->value, value) < 0 ? as_error_nomem(err, "the values of --vary") : 0;
 }
 
-/* A name stands in braces in a command, or is that of a variable. */
+/* Returns true for a name of a placeholder ({NAME} in a command) or of a variable (env:NAME). */
 static bool is_name(const char *name, size_t n)
 {
     if (n > ENV_N && strncmp(name, ENV, ENV_N) == 0) {
@@ -139,7 +137,7 @@ void assay_axes_at(struct assay_axis *const *axis, size_t axis_n, size_t combina
 
 /* ---- Words --------------------------------------------------------------------------------- */
 
-/* Bytes of "{NAME}" at `at`, or 0. */
+/* Returns the length of "{NAME}" at `at` in bytes, or 0 if it is not there. */
 static size_t placeholder_n(const char *at, const char *name)
 {
     const size_t n = strlen(name);

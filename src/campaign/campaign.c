@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs of a program that find what the first one found. What a child inherits without our doing
- * (signals, limits, the processors that it may use) launch/ restores from before main(); here are
- * input, directory and variables, which are those of this process at the time of the start.
+ * Runs a program repeatedly under the same conditions. Before main(), launch/ restores what a child
+ * inherits otherwise: signals, limits, CPU affinity. This file restores the standard input,
+ * directory and variables that assay had at its start.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 struct assay_campaign {
     struct as_input input;
-    int directory; /* -1: it is not known */
+    int directory; /* -1 = unknown */
     uint64_t run_n;
 };
 
@@ -99,7 +99,7 @@ int as_variables_set(struct as_variables *variables, const struct assay_campaign
     return rc < 0 ? as_error_nomem(err, "the variables of a run") : 0;
 }
 
-/* Backwards: of two of one name the first knows what was before. */
+/* Restores in reverse order: of two settings of one variable, the first has the original value. */
 void as_variables_restore(struct as_variables *variables)
 {
     while (variables->n) {
@@ -116,9 +116,9 @@ void as_variables_restore(struct as_variables *variables)
     variables->at = NULL;
 }
 
-/* ---- One run ------------------------------------------------------------------------------- */
+/* ---- Runs ---------------------------------------------------------------------------------- */
 
-/* Profiles with our streams, or with others that are kept. */
+/* Runs the program with our streams, or with redirected output that is kept. */
 static int run_with_streams(struct assay_campaign *campaign, struct assay_experiment *experiment,
                             const struct assay_campaign_run *run,
                             struct assay_profile_result *result, struct assay_error *err)
@@ -142,7 +142,7 @@ static int run_with_streams(struct assay_campaign *campaign, struct assay_experi
     return rc;
 }
 
-/* In the directory that the user gave, wherever this process is by now. */
+/* Runs the program in the user's working directory, whatever the current one is. */
 static int run_at_home(struct assay_campaign *campaign, struct assay_experiment *experiment,
                        const struct assay_campaign_run *run, struct assay_profile_result *result,
                        struct assay_error *err)

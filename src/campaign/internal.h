@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside the campaign: what runs find, and where what they write goes. */
+/* Internals of a campaign: the same input and variables for every run, and its output. */
 #ifndef AS_CAMPAIGN_INTERNAL_H
 #define AS_CAMPAIGN_INTERNAL_H
 
@@ -7,39 +7,39 @@
 
 #include <assay/campaign.h>
 
-/* What the user gave on standard input. */
+/* Standard input of the user. */
 struct as_input {
     enum as_input_kind {
-        AS_INPUT_OTHER, /* a terminal, /dev/null, closed: as it is */
-        AS_INPUT_FILE,  /* read again from where it stood */
-        AS_INPUT_STREAM /* read once */
+        AS_INPUT_OTHER, /* a terminal, /dev/null or closed: left as it is */
+        AS_INPUT_FILE,  /* every run reads it from the same offset */
+        AS_INPUT_STREAM /* a pipe or socket, which can be read once */
     } kind;
     off_t at;
 };
 
 void as_input_note(struct as_input *input);
-/* Every run finds it as the first did. */
+/* Seeks to the noted offset, so that every run reads the same input. */
 void as_input_rewind(const struct as_input *input);
 
-/* That of all runs of a campaign, borrowed. */
+/* Returns the input of all runs; borrowed from the campaign. */
 const struct as_input *as_campaign_input(const struct assay_campaign *campaign);
 
-/* Our streams while a run has others. -1: it was closed. */
+/* Copies of our streams while a run has others; -1 = the stream was closed. */
 struct as_output {
     int own[3];
 };
 
-/* Sends what is written to a file in the experiment until _restore. Errors: IO. */
+/* Redirects standard output and error to a file in the experiment until _restore. Errors: IO. */
 int as_output_divert(struct as_output *output, const struct assay_experiment *experiment,
                      struct assay_error *err);
 void as_output_restore(struct as_output *output);
-/* What was written goes to the directory of run `run_id` (0: nowhere); an empty file is not kept.
- * Errors: IO, those of the experiment. */
+/* Moves the output to the directory of run `run_id`, or deletes it if `run_id` is 0 or the file
+ * is empty. Errors: IO, those of the experiment. */
 int as_output_keep(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err);
 
-/* Variables that a run has and we had not. */
+/* Variables that are set for a run only. */
 struct as_variable {
-    char *name, *before; /* NULL: there was none */
+    char *name, *before; /* before: NULL = the variable was not set */
 };
 
 struct as_variables {
@@ -47,13 +47,13 @@ struct as_variables {
     size_t n;
 };
 
-/* Sets those of the run's settings that are variables, and its further ones. Errors: NOMEM. In any
- * case _restore is to be called. */
+/* Sets the variables of a run: its own, and those of its settings. Call _restore even after a
+ * failure. Errors: NOMEM. */
 int as_variables_set(struct as_variables *variables, const struct assay_campaign_run *run,
                      struct assay_error *err);
 void as_variables_restore(struct as_variables *variables);
 
-/* Says that a run is to begin; while our streams are still ours. */
+/* Calls the callback for the start of a run, before the streams are redirected. */
 static inline void as_profile_notify_begin(const struct assay_profile_request *request)
 {
     if (request->begins)

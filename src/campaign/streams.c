@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The standard streams of a run: the same input for every one, and output into the experiment.
- */
+/* The standard streams of runs: every run has the same input, and output goes to the experiment. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -39,13 +37,13 @@ void as_input_rewind(const struct as_input *input)
 
 /* ---- Output -------------------------------------------------------------------------------- */
 
-/* A place beside the runs: which run it is of is known when that has begun. */
+/* Writes the path of the output while the id of the run is unknown. */
 static void waiting_path(const struct assay_experiment *experiment, char *path, size_t size_b)
 {
     snprintf(path, size_b, "%s/output.waiting", assay_experiment_path(experiment));
 }
 
-/* Copies the standard streams; one that is closed has no copy. */
+/* Copies standard output and error; a closed stream has no copy. */
 static int copy_standard_streams(struct as_output *output, const char *path,
                                  struct assay_error *err)
 {
@@ -72,7 +70,7 @@ int as_output_divert(struct as_output *output, const struct assay_experiment *ex
     char path[4200];
 
     waiting_path(experiment, path, sizeof path);
-    (void)unlink(path); /* of a series that was killed */
+    (void)unlink(path); /* left by a killed campaign */
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0)
         return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s; free some space", path,
@@ -96,7 +94,7 @@ void as_output_restore(struct as_output *output)
             dup2(output->own[i], i);
             close(output->own[i]);
         } else {
-            close(i); /* as it was */
+            close(i); /* it was closed before */
         }
         output->own[i] = -1;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many blocks as rows at once. Of a run most blocks that have samples become rows together; where
- * none can be there yet, nothing has to be looked for, and no index of their keys is needed.
+ * Adds rows of many blocks at once. Most sampled blocks of a run become rows together. If none of
+ * them can exist yet, no lookup of existing rows and no index of their keys is needed.
  */
 #include "base/alloc.h"
 #include "catalogue/rows.h"
@@ -27,9 +27,9 @@ static bool is_among(const struct as_new_blocks *known, int64_t module_id)
 }
 
 /*
- * Whether no block of the module that has no id here can be in the experiment: all rows of the
- * table were written here, and those of the module with the ids that are at hand (two entries may
- * be one module of the experiment, and an entry that was read again has forgotten its ids).
+ * Sets `is_new` to true if no block of the module without an id here can be in the experiment. This
+ * file must have written all rows of the block table. The catalogue must know all ids of the
+ * module. Two entries can share one module of the experiment. A reloaded entry has lost its ids.
  */
 static int is_all_new(struct as_catalogue_entry *entry, bool *is_new, struct assay_error *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which modules there are, who has them open, and which are given up when they need too much room:
- * of those that nobody has open the one with the smallest share, of equal ones the one that was
- * closed first. A module is read without the lock: others that ask for it wait, other modules are
- * opened meanwhile.
+ * Lists the modules, counts their users and drops modules when memory runs short. Only unused
+ * modules are dropped: the smallest share first, then the one closed first. A module is read
+ * without the lock. Other threads that request this module wait; other modules can be opened
+ * meanwhile.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 #define MEMORY_MOST_B ((uint64_t)2 << 30)
 
-/* ---- The whole ----------------------------------------------------------------------------- */
+/* ---- Catalogue ----------------------------------------------------------------------------- */
 
 static uint64_t default_memory_b(void)
 {
@@ -75,7 +75,7 @@ struct assay_catalogue_counts assay_catalogue_counts(struct assay_catalogue *cat
     return counts;
 }
 
-/* ---- Entries; with the lock ---------------------------------------------------------------- */
+/* ---- Entries; the caller holds the lock ---------------------------------------------------- */
 
 static bool is_same_text(const char *a, const char *b)
 {
@@ -88,12 +88,12 @@ static bool is_same_module(const struct as_catalogue_entry *entry,
     const struct assay_stream_module *a = &entry->request.file, *b = &wanted->file;
     return a->kind == b->kind && is_same_text(a->path, b->path) && is_same_text(a->kept, b->kept) &&
            assay_file_same(&a->file, &b->file) && entry->request.pid == wanted->pid &&
-           /* The directory tells copies and generated code apart, and nothing else. */
+           /* The directory matters only for stored copies, generated code and Python. */
            ((!a->kept && a->kind != ASSAY_MODULE_ANON && a->kind != ASSAY_MODULE_PYTHON) ||
             is_same_text(entry->request.directory, wanted->directory));
 }
 
-/* One that is deep enough, or will be. */
+/* Returns an entry of the module with at least the requested depth, or NULL. */
 static struct as_catalogue_entry *find_entry(const struct assay_catalogue *c,
                                              const struct assay_catalogue_request *wanted)
 {
@@ -102,7 +102,7 @@ static struct as_catalogue_entry *find_entry(const struct assay_catalogue *c,
         const bool is_deeper = (*it)->request.depth > wanted->depth;
         if ((*it)->request.depth < wanted->depth || !is_same_module(*it, wanted))
             continue;
-        /* A large one is not analysed anew for one who wants less. */
+        /* Prefer an entry that is already analysed, so that a large one is not read again. */
         if (is_deeper ? (*it)->state != AS_ENTRY_EMPTY || (*it)->is_small : !found)
             found = *it;
     }
@@ -136,7 +136,7 @@ static struct as_catalogue_entry *add_entry(struct assay_catalogue *c,
     return entry;
 }
 
-/* ---- Room; with the lock ------------------------------------------------------------------- */
+/* ---- Memory; the caller holds the lock ----------------------------------------------------- */
 
 static void drop_entry(struct assay_catalogue *c, struct as_catalogue_entry *entry)
 {
@@ -153,7 +153,7 @@ static bool goes_before(const struct as_catalogue_entry *a, const struct as_cata
     return a->used < b->used;
 }
 
-/* The coldest of those that nobody has open, if they are more than there is room for. */
+/* Returns the unused module to drop next, or NULL while all unused ones fit into memory_b. */
 static struct as_catalogue_entry *find_surplus(const struct assay_catalogue *c)
 {
     struct as_catalogue_entry *coldest = NULL;
@@ -177,7 +177,7 @@ static void make_room(struct assay_catalogue *c)
     }
 }
 
-/* What was listed only is in the way once all of it is known. */
+/* Drops unused entries of the same module with less depth than `deep`. */
 static void drop_shallower(struct assay_catalogue *c, const struct as_catalogue_entry *deep)
 {
     as_vec_foreach (&c->entry, it)
@@ -188,7 +188,7 @@ static void drop_shallower(struct assay_catalogue *c, const struct as_catalogue_
 
 /* ---- Opening ------------------------------------------------------------------------------- */
 
-/* With the lock, which is given up meanwhile. */
+/* Call with the lock held; the function releases it while it reads. */
 static int load_entry(struct assay_catalogue *c, struct as_catalogue_entry *entry,
                       struct assay_error *err)
 {

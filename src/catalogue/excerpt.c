@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Excerpts: assembly and source of hot functions, kept in the experiment so that its report is
- * whole on a machine that has neither the binary nor the sources.
+ * Stores assembly and source of hot functions in the experiment. Reports then need neither the
+ * binary nor the sources.
  */
 #include <string.h>
 
@@ -9,9 +9,9 @@
 #include "base/str.h"
 #include "catalogue/rows.h"
 
-/* Lines around those that the line table names. */
+/* source lines stored before and after each line of the line table */
 #define AROUND 3
-/* Of one loop, at most: what is longer has its lines from the table only. */
+/* greatest distance in lines between the first and the last line of a loop that is stored whole */
 #define LOOP_LINES 400
 
 static int store_excerpt_line(struct as_catalogue_entry *entry, uint32_t file, uint32_t line,
@@ -47,7 +47,7 @@ static int store_excerpt_lines(struct as_catalogue_entry *entry, uint32_t file, 
     return 0;
 }
 
-/* Those of one function, which are written at once. */
+/* Instructions of one function, written together. */
 struct instructions {
     AS_VEC(struct assay_row_disassembly) row;
     struct as_arena text;
@@ -96,7 +96,7 @@ static int store_excerpt_block(struct as_catalogue_entry *entry, uint32_t index,
     return 0;
 }
 
-/* As many blocks as there is room for their instructions. */
+/* Returns how many leading blocks fit into `room` instructions; the last one may exceed it. */
 static uint32_t blocks_kept(const struct assay_program *program, const struct assay_body *body,
                             size_t room)
 {
@@ -120,7 +120,7 @@ static int add_blocks(struct as_catalogue_entry *entry, uint32_t first, uint32_t
     return rc;
 }
 
-/* Ways between blocks that are kept. */
+/* Adds the edges from one stored block to another. */
 static int add_edges(struct as_catalogue_entry *entry, uint32_t first, uint32_t n,
                      struct assay_error *err)
 {

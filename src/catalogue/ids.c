@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Ids of rows by key: the map gives places in a vector, since ids are wider than what it holds.
- */
+/* Row ids by key. The map holds indices into a vector because its values are narrower than ids. */
 #include "catalogue/internal.h"
 
 void as_id_map_init(struct as_id_map *map)

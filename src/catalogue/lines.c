@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Source files, lines, units, inlined calls and addresses of a module as rows of the experiment.
- */
+/* Adds source files, lines, units, inlined calls and addresses of a module as rows. */
 #include "base/str.h"
 #include "catalogue/rows.h"
 
@@ -59,7 +57,7 @@ int as_rows_unit(struct as_catalogue_entry *entry, uint32_t unit, int64_t *id,
 
 /* ---- Locations ----------------------------------------------------------------------------- */
 
-/* The function that is inlined, which has no code of its own to be known by: one a name. */
+/* Adds the inlined function. It has no code of its own, so its name identifies the row. */
 static int add_inlined(struct as_catalogue_entry *entry, const struct assay_inline *from,
                        int64_t *id, struct assay_error *err)
 {
@@ -80,7 +78,7 @@ int assay_catalogue_row_inlining(struct assay_catalogue_module *module, uint32_t
     const struct assay_debug *debug = &module->debug;
     *id = 0;
     if (inlined >= debug->inline_n || debug->inlines[inlined].parent == ASSAY_NONE)
-        return 0; /* the function itself */
+        return 0; /* the function itself, not an inlined call */
     AS_TRY(as_rows_ready(entry, err));
     *id = as_id_map_get(&entry->rows.inlining, inlined);
     if (*id)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading one module: finding its file (sample/ knows which one it is), then its functions and
- * lines, or all of its code. The kernel and generated code have names only.
+ * Reads one module: finds its file with assay_sample_module_open, then reads its functions and
+ * lines, or analyses all its code. The kernel and generated code have names only.
  */
 #include "base/alloc.h"
 #include "base/sort.h"
@@ -140,7 +140,7 @@ static uint64_t program_size_b(const struct assay_program *program)
            program->loop_source_n * sizeof *program->loop_source;
 }
 
-/* Of ids, if all rows were asked for, and of the order of blocks. */
+/* Returns the bytes of the block order and of all ids, as if all rows were added. */
 static uint64_t ids_size_b(const struct assay_program *program)
 {
     return (program->body_n + program->loop_n + program->block_n + program->edge_n) *

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The row of a module, and the way back from a row to its module.
- */
+/* Adds the row of a module, and opens a module by the id of its row. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +8,7 @@
 #include "base/str.h"
 #include "catalogue/internal.h"
 
-/* ---- To a row ------------------------------------------------------------------------------ */
+/* ---- Module to row ------------------------------------------------------------------------- */
 
 static const char *kind_word(const struct as_catalogue_entry *entry)
 {
@@ -90,7 +88,7 @@ int assay_catalogue_row(struct assay_catalogue_module *module, int64_t *id, stru
     return 0;
 }
 
-/* ---- From a row ---------------------------------------------------------------------------- */
+/* ---- Row to module ------------------------------------------------------------------------- */
 
 static uint8_t kind_of_word(const char *word)
 {
@@ -105,7 +103,7 @@ static uint8_t kind_of_word(const char *word)
     return strcmp(word, "jit") == 0 ? ASSAY_MODULE_ANON : ASSAY_MODULE_UNKNOWN;
 }
 
-/* Two hexadecimal digits a byte, up to what is none. */
+/* Parses a build id of two hexadecimal digits per byte; stops at the first other character. */
 static void bytes_of(const char *hex, struct assay_file_identity *file)
 {
     char pair[3] = "", *end;
@@ -119,7 +117,7 @@ static void bytes_of(const char *hex, struct assay_file_identity *file)
     }
 }
 
-/* What the row says, as a request; its texts live in `arena`. */
+/* Turns the row of a module into a request; its strings live in `arena`. Errors: NOMEM. */
 static int request_of(struct as_arena *arena, struct assay_experiment *experiment,
                       struct assay_rows *rows, struct assay_catalogue_request *out)
 {
@@ -165,7 +163,8 @@ static int read_row(struct as_arena *arena, struct assay_experiment *experiment,
     return rc;
 }
 
-/* The request behind an id that was given out here: it knows more than the row. */
+/* Copies the request of the entry with this row id; false if there is none. It knows more than
+ * the row: Python functions, for example. */
 static bool find_request(struct assay_catalogue *c, int64_t module_id,
                          struct assay_catalogue_request *out)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of code without a file. The kernel's stand in /proc/kallsyms (all addresses zero where
- * they are hidden: kernel.kptr_restrict); those of generated code in a text that a just-in-time
- * compiler leaves as /tmp/perf-PID.map, of lines "START SIZE name" in hexadecimal (the kernel's
- * tools/perf/Documentation/jit-interface.txt). A later line stands for later code: it wins.
+ * Names of code without a file. Kernel symbols come from /proc/kallsyms; kernel.kptr_restrict may
+ * hide all addresses as zero. Names of generated code come from /tmp/perf-PID.map, which a
+ * just-in-time compiler writes. Its lines are "START SIZE name" in hexadecimal
+ * (tools/perf/Documentation/jit-interface.txt of the kernel). A later line describes later code: of
+ * lines with the same start, the last one counts.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,7 +17,7 @@
 #include "base/untrusted_open.h"
 #include "catalogue/internal.h"
 
-/* Names come with their place in the file: what is later wins. */
+/* A name with its line number in the file: of equal starts the last line counts. */
 struct named {
     struct as_catalogue_name name;
     size_t line;
@@ -33,7 +34,8 @@ static int compare_names(const void *a, const void *b)
     return x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* Orders by start; of ranges that overlap the earlier one is cut where the later begins. */
+/* Sorts the names by start; cuts a range where the next one begins. Returns 0 or a negative
+ * code. */
 static int settle_names(struct as_catalogue_entry *entry, struct name_list *list)
 {
     if (list->at.n)
@@ -71,7 +73,7 @@ static int read_generated(struct as_catalogue_entry *entry, FILE *f, struct name
             continue;
         rc = add_name(entry, list, start, start + size_b, name + 1);
     }
-    free(line); /* of getline */
+    free(line); /* allocated by getline */
     return rc;
 }
 
@@ -84,7 +86,8 @@ static int read_kernel(struct as_catalogue_entry *entry, FILE *f, struct name_li
         if (start == 0 || end[0] != ' ' || !end[1] || !strchr("tTwW", end[1]) || end[2] != ' ')
             continue;
         end[3 + strcspn(end + 3, " \t\n")] = 0;
-        rc = add_name(entry, list, start, UINT64_MAX, end + 3); /* ends where the next begins */
+        rc = add_name(entry, list, start, UINT64_MAX,
+                      end + 3); /* settle_names cuts the end to the next start */
     }
     return rc;
 }
@@ -117,7 +120,7 @@ int as_entry_names(struct as_catalogue_entry *entry, struct assay_error *err)
     if (generated)
         snprintf(path, sizeof path, "%.4096s/perf-%" PRIu32 ".map", entry->request.directory,
                  entry->request.pid);
-    /* In a directory of an experiment, or of the kernel. */
+    /* The path is in a directory of an experiment or in /proc. */
     const int fd = as_foreign_open(AT_FDCWD, path, AS_FOREIGN_NO_LINK, NULL);
     FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
     if (!f) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looking addresses up in a module: by binary search over blocks (analysed files), functions
- * (others) or names (no file).
+ * Looks up addresses in a module by binary search: over blocks in analysed files, over functions in
+ * other files, over names without a file.
  */
 #include "base/search.h"
 #include "catalogue/internal.h"
+#include <assert.h>
 
-/* ---- Finding ------------------------------------------------------------------------------- */
+/* ---- Lookup -------------------------------------------------------------------------------- */
 
 bool assay_catalogue_address(const struct assay_catalogue_module *module, uint64_t recorded,
                              uint64_t *address)
@@ -17,11 +18,13 @@ bool assay_catalogue_address(const struct assay_catalogue_module *module, uint64
     return true;
 }
 
-/* How many of `n` things that are ordered by start begin at `address` or before it. */
+/* Returns how many of `n` items sorted by start begin at or before `address`. */
 static size_t begun_at(const struct as_catalogue_entry *entry, size_t n, uint64_t address,
                        uint64_t (*start_of)(const struct as_catalogue_entry *entry, size_t i))
 {
-    return as_first_not(i, n, start_of(entry, i) <= address);
+    const size_t begun = as_first_not(i, n, start_of(entry, i) <= address);
+    assert(begun < 2 || start_of(entry, begun - 2) <= start_of(entry, begun - 1));
+    return begun;
 }
 
 static uint64_t block_start(const struct as_catalogue_entry *entry, size_t i)
@@ -46,6 +49,7 @@ static void find_block(const struct as_catalogue_entry *entry, uint64_t address,
     if (n == 0)
         return;
     const uint32_t at = entry->by_start.at[n - 1];
+    assert(at < entry->module.program->block_n);
     const struct assay_block *block = &entry->module.program->block[at];
     if (address - block->start >= block->size_b)
         return;
@@ -107,7 +111,7 @@ uint32_t assay_catalogue_find_loop(const struct assay_catalogue_module *module, 
     const struct assay_program *program = module->program;
     if (!program)
         return ASSAY_NONE;
-    /* Several bodies may have a block of their own there. */
+    /* Several functions may have their own copy of the block at this address. */
     for (size_t n = begun_at(entry, entry->by_start.n, address, block_start); n > 0; n--) {
         const uint32_t block = entry->by_start.at[n - 1];
         if (program->block[block].start != address)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions, loops, blocks, edges and paths of a module as rows of the experiment: what is asked
- * for is added once, with what it refers to, and its id remembered. The experiment knows rows by
- * natural keys, so that forgetting an id costs time only.
+ * Adds functions, loops, blocks, edges and paths of a module as rows. Each requested row is added
+ * once with the rows that it refers to, and its id is cached. The experiment finds rows by natural
+ * keys, so a lost id costs time only.
  */
 #include "catalogue/rows.h"
 #include "base/alloc.h"
@@ -182,7 +182,7 @@ int assay_catalogue_rows_loops(struct assay_catalogue_module *module, uint32_t f
     int64_t id;
     for (uint32_t i = body->first_loop; i < end; i++)
         AS_TRY(assay_catalogue_row_loop(module, i, &id, err));
-    /* Now that all have ids: which ones are made from one source loop. */
+    /* All loops have ids now: link each loop to the first loop of the same source loop. */
     for (uint32_t i = body->first_loop; i < end; i++) {
         struct assay_row_loop row;
         const uint32_t group = program->loop[i].group;
@@ -254,7 +254,7 @@ int assay_catalogue_row_edge(struct assay_catalogue_module *module, uint32_t blo
     if (!program || block >= program->block_n || nth >= program->block[block].succs)
         return 0;
     AS_TRY(as_rows_ready(entry, err));
-    if (!entry->rows.edge) /* few ask for any */
+    if (!entry->rows.edge) /* allocated on first use: few callers need edges */
         entry->rows.edge = as_calloc(program->edge_n + 1, sizeof *entry->rows.edge);
     if (!entry->rows.edge)
         return as_error_nomem(err, module->path);

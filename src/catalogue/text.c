@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Paths get numbers in the order in which they are asked for.
- */
+/* Paths are numbered in the order of their first lookup. */
 #include "catalogue/text.h"
 
 #include <string.h>

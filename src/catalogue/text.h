@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines of source files by path, for all modules: each file is read once, however many modules come
- * from it. One thread at a time.
+ * Source lines by path, shared by all modules. Each file is read once, even if several modules come
+ * from it. Not thread-safe.
  */
 #ifndef AS_CATALOGUE_TEXT_H
 #define AS_CATALOGUE_TEXT_H
@@ -11,14 +11,14 @@
 #include "code/source_text.h"
 
 struct as_texts {
-    struct as_map_view by_path; /* number among the sources */
-    struct as_arena arena;      /* paths */
+    struct as_map_view by_path; /* path -> index in `sources` */
+    struct as_arena arena;      /* holds the paths */
     struct as_sources sources;
 };
 
 void as_texts_init(struct as_texts *texts);
 void as_texts_fini(struct as_texts *texts);
-/* As as_source_line; also empty when memory is short. */
+/* Returns a line as as_source_line does; also empty if memory runs out. */
 struct as_view as_texts_line(struct as_texts *texts, const char *path, uint32_t line);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/search.h"
 #include "code/base_values.h"
+#include "isa/form.h"
 
 enum { DWARF_BP = ASSAY_UNWIND_RBP, DWARF_SP = ASSAY_UNWIND_RSP };
 
@@ -271,6 +272,111 @@ static unsigned register_of(unsigned dwarf)
     while (reg < AS_BASE_REGISTERS && assay_reg_dwarf(reg) != dwarf)
         reg++;
     return reg;
+}
+
+/* ---- Numbers --------------------------------------------------------------------------------- */
+
+/* True if the instruction before `pc` computes a value into the register, or sets it to a constant.
+ */
+static bool is_computed(const struct as_bases *b, uint64_t pc, unsigned reg)
+{
+    const struct assay_insn *insn = &b->program->code.insn[b->first_insn];
+    const size_t i = as_first_not(k, b->insns, insn[k].address + insn[k].length < pc);
+    struct assay_effects effects;
+
+    if (i == b->insns || insn[i].address + insn[i].length != pc)
+        return false;
+    const struct assay_form *form = as_form_of(&insn[i]);
+    assay_insn_effects(&insn[i], &effects);
+    return assay_regset_has(effects.written, reg) && form->insn_class != ASSAY_CLASS_EXTEND &&
+           (form->insn_class != ASSAY_CLASS_MOVE || form->operand[1].kind == ASSAY_OPERAND_IMM);
+}
+
+/* True for a variable that the code computes twice, or computes after it has a value. */
+static bool is_changed(const struct as_bases *b, uint32_t variable)
+{
+    const struct as_data_variables *v = &b->variables;
+    uint64_t first = UINT64_MAX, computed = 0;
+    unsigned n = 0;
+
+    for (size_t i = 0; i < v->place_n; i++) {
+        const struct as_storage *place = &v->place[i];
+        if (place->variable != variable)
+            continue;
+        first = place->start < first ? place->start : first;
+        if (place->kind != AS_STORAGE_VALUE || place->offset_b || place->start == computed ||
+            !is_computed(b, place->start, register_of(place->reg)))
+            continue;
+        computed = place->start;
+        n++;
+    }
+    return n > 1 || (n == 1 && first < computed);
+}
+
+/* The innermost of two variables; ASSAY_NONE: they are of one scope. `best` may be NONE. */
+static uint32_t inner_variable(const struct as_bases *b, uint32_t best, uint32_t other)
+{
+    const struct as_data_variable *v = b->variables.variable;
+
+    if (best == ASSAY_NONE || best == other)
+        return other;
+    const uint32_t x = v[best].scope, y = v[other].scope;
+    if (x == y || b->variables.scope[x].depth == b->variables.scope[y].depth)
+        return ASSAY_NONE;
+    return b->variables.scope[x].depth > b->variables.scope[y].depth ? best : other;
+}
+
+static bool may_name(const struct as_bases *b, const struct as_storage *place, uint64_t pc,
+                     uint64_t use)
+{
+    const struct as_data_variable *v = &b->variables.variable[place->variable];
+
+    return !place->behind && !place->part_b && holds_at(b, place, pc) &&
+           as_scope_holds(&b->variables, v->scope, use) && is_number_type(b, place) &&
+           strncmp(v->name, "__", 2) != 0;
+}
+
+uint32_t as_base_number_of(const struct as_bases *b, uint32_t block, uint64_t pc, unsigned reg,
+                           uint64_t use, int64_t *constant)
+{
+    const struct as_base_block *in = &b->block[block];
+    uint32_t best = ASSAY_NONE;
+    bool found = false;
+
+    for (uint32_t i = 0; i < in->places; i++) {
+        const struct as_storage *place = in->place[i];
+        if (place->kind != AS_STORAGE_VALUE || register_of(place->reg) != reg ||
+            !may_name(b, place, pc, use) || (found && best == ASSAY_NONE))
+            continue;
+        best = inner_variable(b, best, place->variable);
+        *constant = place->offset_b;
+        found = true;
+    }
+    return best != ASSAY_NONE && !is_changed(b, best) ? best : ASSAY_NONE;
+}
+
+uint32_t as_base_number_at(const struct as_bases *b, uint32_t block, uint64_t pc,
+                           const struct assay_memory *memory, uint64_t use)
+{
+    const struct as_base_block *in = &b->block[block];
+    int64_t offset_b = 0;
+    const bool frame = as_base_frame_offset(b, pc, memory->base, memory->disp, &offset_b);
+    uint32_t best = ASSAY_NONE;
+    bool found = false;
+
+    for (uint32_t i = 0; i < in->places; i++) {
+        const struct as_storage *place = in->place[i];
+        const bool here = place->kind == AS_STORAGE_FRAME
+                              ? frame && place->offset_b == offset_b
+                              : place->kind == AS_STORAGE_MEMORY &&
+                                    register_of(place->reg) == memory->base &&
+                                    place->offset_b == memory->disp;
+        if (!here || !may_name(b, place, pc, use) || (found && best == ASSAY_NONE))
+            continue;
+        best = inner_variable(b, best, place->variable);
+        found = true;
+    }
+    return best != ASSAY_NONE && !is_changed(b, best) ? best : ASSAY_NONE;
 }
 
 void as_base_places_apply(struct as_bases *b, uint32_t block, uint64_t pc,

@@ -6,8 +6,6 @@
 #include "code/base_values.h"
 #include "isa/form.h"
 
-enum { CALL_WRITES = 0x0fc7 };
-
 static const struct as_base_value any_pointer = {.unknown = true};
 static const struct as_base_value a_number = {0};
 
@@ -381,7 +379,7 @@ static void write_others(struct as_base_step *s, unsigned but)
     assay_insn_effects(s->at, &effects);
     unsigned written = (unsigned)(effects.written.word[0] & 0xffff);
     if (s->form->insn_class == ASSAY_CLASS_CALL)
-        written |= CALL_WRITES;
+        written |= AS_BASE_CALL_WRITES;
     for (unsigned reg = 0; reg < AS_BASE_REGISTERS; reg++)
         if (written >> reg & 1 && reg != but)
             s->state->at[reg] = s->form->insn_class == ASSAY_CLASS_POP ||

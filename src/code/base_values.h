@@ -13,6 +13,7 @@
 #include "base/vec.h"
 
 enum {
+    AS_BASE_CALL_WRITES = 0x0fc7, /* registers that a call may change */
     AS_BASE_PARTS = 3,
     AS_BASE_TAGS = 3,
     AS_BASE_REGISTERS = 16,
@@ -150,6 +151,17 @@ void as_base_step_run(struct as_base_step *step);
 /* Returns the address of a memory operand of the instruction. */
 struct as_base_value as_base_step_address(struct as_base_step *step, const struct assay_memory *m);
 
+/* ---- Blocks (bases.c) ------------------------------------------------------------------------ */
+
+/* Runs a block from its start up to instruction `until` of the program, which is not run. */
+void as_base_run_block(struct as_bases *b, uint32_t block, uint32_t until,
+                       struct as_base_state *state);
+/* Returns the block of the body that contains an instruction, or ASSAY_NONE. */
+uint32_t as_base_block_of(const struct as_bases *b, uint32_t insn);
+/* Returns a name as the source has it, or NULL if there is none. "this->u" is "u" in the source;
+ * "this" alone does not name an array. */
+const char *as_base_plain_text(const char *text);
+
 /* ---- Places (base_places.c) ------------------------------------------------------------------ */
 
 /* Lists the storage of variables that is valid in each block. Returns 0 or ASSAY_ERR_NOMEM. */
@@ -157,6 +169,14 @@ int as_base_places_list(struct as_bases *b);
 /* Tags the registers that hold a pointer variable or the address of a variable at `pc`. */
 void as_base_places_apply(struct as_bases *b, uint32_t block, uint64_t pc,
                           struct as_base_state *state);
+/*
+ * Return the integer variable, visible at `use`, with a known value at `pc`, or ASSAY_NONE. The
+ * value is `reg` - *constant, or the number at `memory`. The code must not change the variable.
+ */
+uint32_t as_base_number_of(const struct as_bases *b, uint32_t block, uint64_t pc, unsigned reg,
+                           uint64_t use, int64_t *constant);
+uint32_t as_base_number_at(const struct as_bases *b, uint32_t block, uint64_t pc,
+                           const struct assay_memory *memory, uint64_t use);
 /* Frame offsets of a function that aligns its stack are below this value. */
 #define AS_BASE_ALIGNED_MOST (INT64_MIN / 8)
 

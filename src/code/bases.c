@@ -27,9 +27,8 @@ static const struct as_base_value unknown_value = {.unknown = true};
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-/* Runs a block from its start up to instruction `until` of the program, which is not run. */
-static void run_block(struct as_bases *b, uint32_t block, uint32_t until,
-                      struct as_base_state *state)
+void as_base_run_block(struct as_bases *b, uint32_t block, uint32_t until,
+                       struct as_base_state *state)
 {
     const struct assay_program *p = b->program;
     const struct assay_block *at = &p->block[p->body[b->body].first_block + block];
@@ -96,7 +95,7 @@ static bool run_round(struct as_bases *b, uint32_t *queue, uint8_t *visits, bool
         if (visits[at]++ == VISITS_MOST)
             return false;
         state = b->in[at];
-        run_block(b, at, ASSAY_NONE, &state);
+        as_base_run_block(b, at, ASSAY_NONE, &state);
         for (uint32_t e = 0; e < block->succs; e++) {
             const uint32_t to = p->succ[block->first_succ + e].block - body->first_block;
             if (to >= body->blocks || !merge_base_state(b, to, &state) || waits[to])
@@ -256,9 +255,7 @@ void as_bases_free(struct as_bases **bases)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* Returns a name as the source has it, or NULL if there is none. "this->u" is "u" in the source;
- * "this" alone does not name an array. */
-static const char *plain_text(const char *text)
+const char *as_base_plain_text(const char *text)
 {
     if (strncmp(text, "__", 2) == 0) /* a name from a macro */
         return NULL;
@@ -287,7 +284,7 @@ static const struct as_base_object *choose_object(const struct as_bases *b,
 
     for (unsigned i = 0; i < value->tags; i++) {
         const struct as_base_object *it = &b->object.at[value->tag[i].object];
-        if (it->loose || !is_visible(b, it, pc) || !plain_text(it->text))
+        if (it->loose || !is_visible(b, it, pc) || !as_base_plain_text(it->text))
             continue;
         if (!best || depth_of(b, it) > depth_of(b, best)) {
             best = it;
@@ -299,23 +296,31 @@ static const struct as_base_object *choose_object(const struct as_bases *b,
     return ambiguous ? NULL : best;
 }
 
-bool as_bases_name(const struct as_bases *bases, uint32_t insn, unsigned operand,
-                   struct as_base_name *out)
+uint32_t as_base_block_of(const struct as_bases *b, uint32_t insn)
 {
-    const struct assay_program *p = bases->program;
-    const struct assay_body *body = &p->body[bases->body];
-    struct assay_memory memory[2];
+    const struct assay_program *p = b->program;
+    const struct assay_body *body = &p->body[b->body];
     uint32_t block = 0;
 
     while (block < body->blocks && insn - p->block[body->first_block + block].first_insn >=
                                        p->block[body->first_block + block].insns)
         block++;
-    if (block == body->blocks || !bases->in[block].reached ||
+    return block < body->blocks ? block : ASSAY_NONE;
+}
+
+bool as_bases_name(const struct as_bases *bases, uint32_t insn, unsigned operand,
+                   struct as_base_name *out)
+{
+    const struct assay_program *p = bases->program;
+    const uint32_t block = as_base_block_of(bases, insn);
+    struct assay_memory memory[2];
+
+    if (block == ASSAY_NONE || !bases->in[block].reached ||
         assay_insn_memory(&p->code, &p->code.insn[insn], memory) <= (int)operand)
         return false;
     struct as_base_state state = bases->in[block];
     struct as_bases *b = (struct as_bases *)bases; /* this walk makes no new objects */
-    run_block(b, block, insn, &state);
+    as_base_run_block(b, block, insn, &state);
     struct as_base_step s = {b, &state, block, insn, &p->code.insn[insn], NULL};
     s.form = as_form_of(s.at);
     const struct as_base_value address = as_base_step_address(&s, &memory[operand]);
@@ -323,6 +328,6 @@ bool as_bases_name(const struct as_bases *bases, uint32_t insn, unsigned operand
     if (!object)
         return false;
     *out = (struct as_base_name){.type = object->type, .through = object->through};
-    const char *text = plain_text(object->text);
+    const char *text = as_base_plain_text(object->text);
     return (size_t)snprintf(out->text, sizeof out->text, "%s", text) < sizeof out->text;
 }

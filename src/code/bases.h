@@ -33,4 +33,16 @@ struct as_base_name {
 bool as_bases_name(const struct as_bases *bases, uint32_t insn, unsigned operand,
                    struct as_base_name *out);
 
+/* A stride as text of the source: `factor_b` bytes times the value of the text. */
+struct as_extent_name {
+    char text[AS_BASE_TEXT_B]; /* "lda", "n*m", "n + 2", "g->ld" */
+    int64_t factor_b;
+};
+
+/*
+ * Names the variables that give a stride in registers before an instruction of the body. The stride
+ * is not 0. Returns false if no name is proved.
+ */
+bool as_bases_extent(const struct as_bases *bases, uint32_t insn,
+                     const struct assay_register_stride *stride, struct as_extent_name *out);
 #endif

@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "code/held.h"
+#include "code/register_stride.h"
 
 enum { BACK_BLOCKS = 8 };
 
@@ -137,7 +137,7 @@ static struct assay_loop_limit limit_of(const struct counter_work *w, const stru
     for (unsigned side = 0; side < 2; side++) {
         const uint8_t other = reg[!side];
         if (reg[side] == ASSAY_REG_NONE || !as_evaluate_step(w->e, reg[side], &step) || !step ||
-            (other != ASSAY_REG_NONE && !as_held_stays(w->e, other)))
+            (other != ASSAY_REG_NONE && !as_register_stays(w->e, other)))
             continue;
         return (struct assay_loop_limit){.step = step,
                                          .bound = constant[!side],

@@ -84,13 +84,16 @@ size_t as_region_insn(const struct as_builder *b, uint32_t region, uint64_t addr
 
 size_t as_lower_bound(const uint64_t *sorted, size_t n, uint64_t address)
 {
-    return as_first_not(k, n, sorted[k] < address);
+    const size_t at = as_first_not(k, n, sorted[k] < address);
+    assert(at + 1 >= n || sorted[at] <= sorted[at + 1]);
+    return at;
 }
 
 bool as_pointer_at(const struct as_builder *b, uint64_t at, uint64_t *target)
 {
     const struct assay_pointer *pointer = b->pointers.pointer;
     const size_t found = as_first_not(k, b->pointers.n, pointer[k].at < at);
+    assert(found + 1 >= b->pointers.n || pointer[found].at <= pointer[found + 1].at);
     if (found == b->pointers.n || pointer[found].at != at)
         return false;
     *target = pointer[found].target;

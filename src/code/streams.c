@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "code/counters.h"
-#include "code/held.h"
+#include "code/register_stride.h"
 #include "code/scratch.h"
 
 enum { GAP_B = 64 };
@@ -264,11 +264,12 @@ static void fill_stream(const struct stream_work *w, const struct operand *o,
     } else {
         out->stride = a->indirect && !a->steady ? ASSAY_STRIDE_INDIRECT : ASSAY_STRIDE_UNKNOWN;
         out->steady = a->steady;
-        if (!as_held_find(w->e, a, &out->held))
+        if (!as_register_stride_find(w->e, a, &out->register_stride))
             as_based_find(w->e, a, &out->based);
     }
-    as_held_window(w->e, a, &out->first, &out->last);
-    out->nearby = (a->known ? a->step != 0 : out->held.n > 0) && as_held_nearby(w->e, a);
+    as_register_stride_window(w->e, a, &out->first, &out->last);
+    out->nearby = (a->known ? a->step != 0 : out->register_stride.n > 0) &&
+                  as_register_stride_nearby(w->e, a);
 }
 
 static int fill_streams(struct stream_work *w, struct assay_streams *out)

@@ -104,7 +104,7 @@ static int make_parts(struct as_comparison_work *w, struct assay_error *err)
             if (w->alignment.row_of[s][i] != AS_INDEX_NONE &&
                 add_part(w, s, &w->set[s].object.at[i], w->alignment.row_of[s][i]) < 0)
                 return as_error_nomem(err, "what is compared");
-    if (as_fact_of(w->set, w->side_n, &w->alignment, w->part, &w->scratch, &w->told) < 0)
+    if (as_fact_of(w->set, w->side_n, &w->alignment, w->part, &w->scratch, &w->code_facts) < 0)
         return as_error_nomem(err, "what is compared");
     return 0;
 }
@@ -176,9 +176,9 @@ static int make_row(struct as_comparison_work *w, size_t at, struct assay_compar
     const struct as_aligned_row *aligned = &w->alignment.row.at[at];
     make_cells(w, &w->part[at * w->side_n], cell);
     *row = (struct assay_compare_row){.aligned_by = aligned->by, .cell = cell};
-    const struct as_object_facts *told = &w->told[at * w->side_n];
-    if (as_compare_fill_row(w->arena, told, w->side_n, row, cell) < 0 ||
-        as_loop_code_compare(w->arena, told, w->side_n, row) < 0)
+    const struct as_object_facts *code_facts = &w->code_facts[at * w->side_n];
+    if (as_compare_fill_row(w->arena, code_facts, w->side_n, row, cell) < 0 ||
+        as_loop_code_compare(w->arena, code_facts, w->side_n, row) < 0)
         return as_error_nomem(err, "the rows of a comparison");
     return as_compared_of(w->arena, aligned->object, &row->object, err);
 }

@@ -15,8 +15,8 @@ struct as_comparison_work {
     struct as_repeats *repeats;
     unsigned *failed_n;
     struct as_alignment alignment;
-    struct as_object *part;       /* [row * side_n + side]: costs of a row; kind 0 if it has none */
-    struct as_object_facts *told; /* [row * side_n + side]: facts of the code */
+    struct as_object *part;             /* [row * side_n + side]: costs of a row; kind 0 if none */
+    struct as_object_facts *code_facts; /* [row * side_n + side]: facts of the code */
     struct as_notes notes;
     struct assay_comparison *result;
     struct as_arena *arena; /* owns the result */

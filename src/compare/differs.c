@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "compare/statistics.h"
+#include "experiment/metric_names.h"
 
 /* Versions with a smaller share of the cost of their row are ignored. */
 #define LEAST_PART 0.1
@@ -21,10 +22,10 @@
 
 /* ---- Facts of a side ----------------------------------------------------------------------- */
 
-static void merge_told_text(const char **told, const char *text)
+static void merge_code_text(const char **code_facts, const char *text)
 {
     if (text && *text)
-        *told = !*told || strcmp(*told, text) == 0 ? text : AS_VARIES;
+        *code_facts = !*code_facts || strcmp(*code_facts, text) == 0 ? text : AS_VARIES;
 }
 
 static bool is_alike(const struct assay_quantity *a, const struct assay_quantity *b)
@@ -32,10 +33,10 @@ static bool is_alike(const struct assay_quantity *a, const struct assay_quantity
     return a->low <= b->high && b->low <= a->high;
 }
 
-static int merge_told_value(struct as_object_facts *told, const struct as_code_value *value,
+static int merge_code_value(struct as_object_facts *code_facts, const struct as_code_value *value,
                             struct as_arena *arena)
 {
-    struct as_code_value *there = told->value;
+    struct as_code_value *there = code_facts->value;
     while (there && there->metric != value->metric)
         there = there->next;
     if (there) {
@@ -47,23 +48,23 @@ static int merge_told_value(struct as_object_facts *told, const struct as_code_v
     if (!there)
         return ASSAY_ERR_NOMEM;
     *there = *value;
-    there->next = told->value;
-    told->value = there;
+    there->next = code_facts->value;
+    code_facts->value = there;
     return 0;
 }
 
-static struct as_called *called_of(const struct as_object_facts *told, const char *name)
+static struct as_called *called_of(const struct as_object_facts *code_facts, const char *name)
 {
-    struct as_called *it = told->called;
+    struct as_called *it = code_facts->called;
     while (it && strcmp(it->name, name) != 0)
         it = it->next;
     return it;
 }
 
-static int merge_told_called(struct as_object_facts *told, const struct as_called *called,
+static int merge_code_called(struct as_object_facts *code_facts, const struct as_called *called,
                              struct as_arena *arena)
 {
-    struct as_called *there = called_of(told, called->name);
+    struct as_called *there = called_of(code_facts, called->name);
     if (there) {
         there->sample_n += called->sample_n;
         return 0;
@@ -72,8 +73,8 @@ static int merge_told_called(struct as_object_facts *told, const struct as_calle
     if (!there)
         return ASSAY_ERR_NOMEM;
     *there = *called;
-    there->next = told->called;
-    told->called = there;
+    there->next = code_facts->called;
+    code_facts->called = there;
     return 0;
 }
 
@@ -85,21 +86,21 @@ static double time_of(const struct as_set *set, const struct as_object *it)
     return sum;
 }
 
-static int merge_told_object(struct as_object_facts *told, const struct as_object *object,
+static int merge_code_object(struct as_object_facts *code_facts, const struct as_object *object,
                              bool counts, struct as_arena *arena)
 {
-    told->is_there = true;
-    told->inclusive_n += object->inclusive_n;
+    code_facts->is_there = true;
+    code_facts->inclusive_n += object->inclusive_n;
     for (const struct as_called *it = object->called; it; it = it->next)
-        if (merge_told_called(told, it, arena) < 0)
+        if (merge_code_called(code_facts, it, arena) < 0)
             return ASSAY_ERR_NOMEM;
     if (!counts)
         return 0;
-    merge_told_text(&told->compiler, object->compiler);
-    merge_told_text(&told->flags, object->flags);
-    merge_told_text(&told->versions, object->versions);
+    merge_code_text(&code_facts->compiler, object->compiler);
+    merge_code_text(&code_facts->flags, object->flags);
+    merge_code_text(&code_facts->versions, object->versions);
     for (const struct as_code_value *it = object->value; it; it = it->next)
-        if (merge_told_value(told, it, arena) < 0)
+        if (merge_code_value(code_facts, it, arena) < 0)
             return ASSAY_ERR_NOMEM;
     return 0;
 }
@@ -107,9 +108,9 @@ static int merge_told_object(struct as_object_facts *told, const struct as_objec
 int as_fact_of(const struct as_set *set, size_t n, const struct as_alignment *alignment,
                const struct as_object *part, struct as_arena *arena, struct as_object_facts **out)
 {
-    struct as_object_facts *told = *out =
+    struct as_object_facts *code_facts = *out =
         as_arena_array(arena, struct as_object_facts, alignment->row.n * n + 1);
-    if (!told)
+    if (!code_facts)
         return ASSAY_ERR_NOMEM;
     for (size_t s = 0; s < n; s++) {
         for (size_t i = 0; i < set[s].object.n; i++) {
@@ -118,7 +119,7 @@ int as_fact_of(const struct as_set *set, size_t n, const struct as_alignment *al
             if (row == AS_INDEX_NONE)
                 continue;
             const double whole = time_of(&set[s], &part[at]);
-            if (merge_told_object(&told[at], it, time_of(&set[s], it) >= LEAST_PART * whole,
+            if (merge_code_object(&code_facts[at], it, time_of(&set[s], it) >= LEAST_PART * whole,
                                   arena) < 0)
                 return ASSAY_ERR_NOMEM;
         }
@@ -138,7 +139,7 @@ struct fact_fact {
 
 struct row_comparison {
     struct as_arena *arena;
-    const struct as_object_facts *told;
+    const struct as_object_facts *code_facts;
     size_t n, base;
     struct assay_compare_cell *cell;
     AS_VEC(struct fact_fact) fact;
@@ -221,11 +222,11 @@ static int set_fact_number(struct row_comparison *t, struct fact_fact *it, size_
 
 enum side_text { TOLD_COMPILER, TOLD_FLAGS, TOLD_VERSIONS };
 
-static const char *text_of(const struct as_object_facts *told, enum side_text which)
+static const char *text_of(const struct as_object_facts *code_facts, enum side_text which)
 {
-    return which == TOLD_COMPILER ? told->compiler
-           : which == TOLD_FLAGS  ? told->flags
-                                  : told->versions;
+    return which == TOLD_COMPILER ? code_facts->compiler
+           : which == TOLD_FLAGS  ? code_facts->flags
+                                  : code_facts->versions;
 }
 
 static int add_text(struct row_comparison *t, enum side_text which, const char *name,
@@ -236,7 +237,7 @@ static int add_text(struct row_comparison *t, enum side_text which, const char *
     if (!it)
         return ASSAY_ERR_NOMEM;
     for (size_t s = 0; s < t->n; s++) {
-        const char *text = text_of(&t->told[s], which);
+        const char *text = text_of(&t->code_facts[s], which);
         it->text[s] = as_set_text(t->arena, text);
         if (text && !it->text[s])
             return ASSAY_ERR_NOMEM;
@@ -258,9 +259,10 @@ static int add_instructions(struct row_comparison *t)
     return 0;
 }
 
-const struct as_code_value *as_fact_value(const struct as_object_facts *told, const char *name)
+const struct as_code_value *as_fact_value(const struct as_object_facts *code_facts,
+                                          const char *name)
 {
-    const struct as_code_value *it = told->value;
+    const struct as_code_value *it = code_facts->value;
     while (it && strcmp(it->metric->name, name) != 0)
         it = it->next;
     return it;
@@ -270,7 +272,7 @@ const struct as_code_value *as_fact_value(const struct as_object_facts *told, co
 static bool is_fact_on_earlier_side(const struct row_comparison *t, const char *name, size_t side)
 {
     for (size_t s = 0; s < side; s++)
-        if (as_fact_value(&t->told[s], name))
+        if (as_fact_value(&t->code_facts[s], name))
             return true;
     return false;
 }
@@ -283,7 +285,7 @@ static bool has_one_origin(const struct row_comparison *t, const char *name,
                            const struct assay_quantity *value)
 {
     for (size_t s = 0; s < t->n; s++) {
-        const struct as_code_value *first = as_fact_value(&t->told[s], name);
+        const struct as_code_value *first = as_fact_value(&t->code_facts[s], name);
         if (first && first->value.origin)
             return !value->origin || value->origin == first->value.origin;
     }
@@ -296,13 +298,13 @@ static int add_value(struct row_comparison *t, const struct as_code_metric *metr
     if (!it)
         return ASSAY_ERR_NOMEM;
     for (size_t s = 0; s < t->n; s++) {
-        const struct as_code_value *value = as_fact_value(&t->told[s], metric->name);
+        const struct as_code_value *value = as_fact_value(&t->code_facts[s], metric->name);
         if (value && strcmp(value->metric->unit, metric->unit) == 0 &&
             has_one_origin(t, metric->name, &value->value) &&
             set_fact_number(t, it, s, value->value) < 0)
             return ASSAY_ERR_NOMEM;
     }
-    const bool is_share = strcmp(metric->name, "fp_packed_pct") == 0;
+    const bool is_share = strcmp(metric->name, AS_METRIC_fp_packed_pct) == 0;
     settle_fact(t, is_share ? 3 : metric->is_neutral ? 7 : 4);
     return 0;
 }
@@ -310,7 +312,7 @@ static int add_value(struct row_comparison *t, const struct as_code_metric *metr
 static int add_values(struct row_comparison *t)
 {
     for (size_t s = 0; s < t->n; s++)
-        for (const struct as_code_value *it = t->told[s].value; it; it = it->next)
+        for (const struct as_code_value *it = t->code_facts[s].value; it; it = it->next)
             if (!is_fact_on_earlier_side(t, it->metric->name, s) && add_value(t, it->metric) < 0)
                 return ASSAY_ERR_NOMEM;
     return 0;
@@ -319,7 +321,7 @@ static int add_values(struct row_comparison *t)
 static bool is_called_before(const struct row_comparison *t, const char *name, size_t side)
 {
     for (size_t s = 0; s < side; s++)
-        if (called_of(&t->told[s], name))
+        if (called_of(&t->code_facts[s], name))
             return true;
     return false;
 }
@@ -336,8 +338,8 @@ static int add_call(struct row_comparison *t, const struct as_called *called)
     if (!it)
         return ASSAY_ERR_NOMEM;
     for (size_t s = 0; s < t->n; s++) {
-        const struct as_called *there = called_of(&t->told[s], called->name);
-        const int64_t whole = t->told[s].inclusive_n, all = there ? there->sample_n : 0;
+        const struct as_called *there = called_of(&t->code_facts[s], called->name);
+        const int64_t whole = t->code_facts[s].inclusive_n, all = there ? there->sample_n : 0;
         const int64_t part = all < whole ? all : whole; /* recursion counts more than once */
         if (whole <= 0)
             continue;
@@ -355,7 +357,7 @@ static int add_call(struct row_comparison *t, const struct as_called *called)
 static int add_calls(struct row_comparison *t)
 {
     for (size_t s = 0; s < t->n; s++)
-        for (const struct as_called *it = t->told[s].called; it; it = it->next)
+        for (const struct as_called *it = t->code_facts[s].called; it; it = it->next)
             if (!is_called_before(t, it->name, s) && add_call(t, it) < 0)
                 return ASSAY_ERR_NOMEM;
     return 0;
@@ -474,16 +476,16 @@ static int store_row_facts(struct row_comparison *t, struct assay_compare_row *r
     row->fact = fact;
     row->fact_n = t->fact.n;
     for (size_t s = t->base + 1; s < t->n; s++)
-        if (t->told[s].is_there && describe_cell(t, s) < 0)
+        if (t->code_facts[s].is_there && describe_cell(t, s) < 0)
             return ASSAY_ERR_NOMEM;
     return 0;
 }
 
-int as_compare_fill_row(struct as_arena *arena, const struct as_object_facts *told, size_t n,
+int as_compare_fill_row(struct as_arena *arena, const struct as_object_facts *code_facts, size_t n,
                         struct assay_compare_row *row, struct assay_compare_cell *cell)
 {
-    struct row_comparison t = {.arena = arena, .told = told, .n = n, .cell = cell};
-    while (t.base + 1 < n && !told[t.base].is_there)
+    struct row_comparison t = {.arena = arena, .code_facts = code_facts, .n = n, .cell = cell};
+    while (t.base + 1 < n && !code_facts[t.base].is_there)
         t.base++;
     int rc = add_all(&t);
     if (rc == 0)

@@ -42,17 +42,18 @@ int as_fact_of(const struct as_set *set, size_t n, const struct as_alignment *al
                const struct as_object *part, struct as_arena *arena, struct as_object_facts **out);
 
 /* Returns the static metric with this name, or NULL. */
-const struct as_code_value *as_fact_value(const struct as_object_facts *told, const char *name);
+const struct as_code_value *as_fact_value(const struct as_object_facts *code_facts,
+                                          const char *name);
 /* Formats a number as the report shows it, in the arena. Returns NULL without memory. */
 const char *as_fact_number(struct as_arena *arena, double x);
 /* Returns true if the line under a row shows the fact. loop_code.c has the list of metrics. */
 bool as_fact_is_short(const char *topic, const char *name);
 /* Sets the code of a loop in its row, side by side. Errors: NOMEM. */
-int as_loop_code_compare(struct as_arena *arena, const struct as_object_facts *told, size_t n,
+int as_loop_code_compare(struct as_arena *arena, const struct as_object_facts *code_facts, size_t n,
                          struct assay_compare_row *row);
 
 /* Sets the facts of a row, and in its cells the differences from the first side that has it. */
-int as_compare_fill_row(struct as_arena *arena, const struct as_object_facts *told, size_t n,
+int as_compare_fill_row(struct as_arena *arena, const struct as_object_facts *code_facts, size_t n,
                         struct assay_compare_row *row, struct assay_compare_cell *cell);
 
 /* ---- The whole ----------------------------------------------------------------------------- */

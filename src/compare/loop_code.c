@@ -7,18 +7,20 @@
 #include <string.h>
 
 #include "compare/differs.h"
+#include "experiment/metric_names.h"
 
 /* Metrics in the order of the report. */
-static const char *const handful[] = {"cqa_cycles", "cqa_cycles_source", "cqa_insn_n",
-                                      "cqa_vec_ratio_all_pct", "cqa_vec_eff_all_pct"};
+static const char *const handful[] = {AS_METRIC_cqa_cycles, AS_METRIC_cqa_cycles_source,
+                                      AS_METRIC_cqa_insn_n, "cqa_vec_ratio_all_pct",
+                                      "cqa_vec_eff_all_pct"};
 /* Bounds of the cycles. `window` has the cycles that the simulation adds to the largest bound. */
 static const struct {
     const char *name, *word;
-} bound[] = {{"cqa_front_end_cy", "front end"},
-             {"cqa_ports_cy", "ports"},
-             {"cqa_divide_cy", "divide"},
-             {"cqa_chain_cy", "chain"}};
-static const char window[] = "cqa_window_cy";
+} bound[] = {{AS_METRIC_cqa_front_end_cy, "front end"},
+             {AS_METRIC_cqa_ports_cy, "ports"},
+             {AS_METRIC_cqa_divide_cy, "divide"},
+             {AS_METRIC_cqa_chain_cy, "chain"}};
+static const char window[] = AS_METRIC_cqa_window_cy;
 
 enum {
     HANDFUL = sizeof handful / sizeof *handful,
@@ -34,13 +36,14 @@ bool as_fact_is_short(const char *topic, const char *name)
         return true;
     for (size_t i = 0; i < HANDFUL; i++) /* every row has its instructions already */
         if (strcmp(name, handful[i]) == 0)
-            return strcmp(name, "cqa_insn_n") != 0;
+            return strcmp(name, AS_METRIC_cqa_insn_n) != 0;
     return false;
 }
 
-static const struct as_code_value *known_value(const struct as_object_facts *told, const char *name)
+static const struct as_code_value *known_value(const struct as_object_facts *code_facts,
+                                               const char *name)
 {
-    const struct as_code_value *it = as_fact_value(told, name);
+    const struct as_code_value *it = as_fact_value(code_facts, name);
     return it && it->value.origin ? it : NULL;
 }
 
@@ -50,39 +53,39 @@ static void write_limit(struct as_str *out, const char *word)
 }
 
 /* Writes the limits of a loop ("front end, chain"), or nothing if no bound is known. */
-static void write_limits(struct as_str *out, const struct as_object_facts *told)
+static void write_limits(struct as_str *out, const struct as_object_facts *code_facts)
 {
-    const struct as_code_value *cycles = known_value(told, "cqa_cycles"),
-                               *added = known_value(told, window);
+    const struct as_code_value *cycles = known_value(code_facts, AS_METRIC_cqa_cycles),
+                               *added = known_value(code_facts, window);
     double greatest = 0;
     if (cycles && added && added->value.value > ADDS * cycles->value.value) {
         write_limit(out, "buffers");
         return;
     }
     for (size_t i = 0; i < BOUNDS; i++) {
-        const struct as_code_value *it = known_value(told, bound[i].name);
+        const struct as_code_value *it = known_value(code_facts, bound[i].name);
         greatest = it ? fmax(greatest, it->value.value) : greatest;
     }
     for (size_t i = 0; i < BOUNDS; i++) {
-        const struct as_code_value *it = known_value(told, bound[i].name);
+        const struct as_code_value *it = known_value(code_facts, bound[i].name);
         if (it && greatest > 0 && it->value.value >= ALIKE * greatest)
             write_limit(out, bound[i].word);
     }
 }
 
 /* Returns the metric with this name on the first side that has it, or NULL. */
-static const struct as_code_metric *metric_of(const struct as_object_facts *told, size_t n,
+static const struct as_code_metric *metric_of(const struct as_object_facts *code_facts, size_t n,
                                               const char *name)
 {
     for (size_t s = 0; s < n; s++) {
-        const struct as_code_value *it = as_fact_value(&told[s], name);
+        const struct as_code_value *it = as_fact_value(&code_facts[s], name);
         if (it)
             return it->metric;
     }
     return NULL;
 }
 
-static int add_metric(struct as_arena *arena, const struct as_object_facts *told, size_t n,
+static int add_metric(struct as_arena *arena, const struct as_object_facts *code_facts, size_t n,
                       const struct as_code_metric *metric, struct assay_compare_fact *out)
 {
     const char **text = as_arena_array(arena, const char *, n);
@@ -96,7 +99,7 @@ static int add_metric(struct as_arena *arena, const struct as_object_facts *told
     if (!text || !value || !out->topic || !out->name || !out->title || !out->unit)
         return ASSAY_ERR_NOMEM;
     for (size_t s = 0; s < n; s++) {
-        const struct as_code_value *it = as_fact_value(&told[s], metric->name);
+        const struct as_code_value *it = as_fact_value(&code_facts[s], metric->name);
         if (!it)
             continue;
         value[s] = it->value;
@@ -107,7 +110,7 @@ static int add_metric(struct as_arena *arena, const struct as_object_facts *told
     return 0;
 }
 
-static int add_limits(struct as_arena *arena, const struct as_object_facts *told, size_t n,
+static int add_limits(struct as_arena *arena, const struct as_object_facts *code_facts, size_t n,
                       struct assay_compare_fact *out)
 {
     const char **text = as_arena_array(arena, const char *, n);
@@ -116,7 +119,7 @@ static int add_limits(struct as_arena *arena, const struct as_object_facts *told
         .topic = "cqa", .name = "cqa_limit", .title = "Limited by", .text = text};
     for (size_t s = 0; rc == 0 && s < n; s++) {
         struct as_str words = {0};
-        write_limits(&words, &told[s]);
+        write_limits(&words, &code_facts[s]);
         text[s] = words.n ? as_set_text(arena, as_str_z(&words)) : NULL;
         rc = words.failed || (words.n && !text[s]) ? ASSAY_ERR_NOMEM : 0;
         as_str_fini(&words);
@@ -124,19 +127,19 @@ static int add_limits(struct as_arena *arena, const struct as_object_facts *told
     return rc;
 }
 
-int as_loop_code_compare(struct as_arena *arena, const struct as_object_facts *told, size_t n,
+int as_loop_code_compare(struct as_arena *arena, const struct as_object_facts *code_facts, size_t n,
                          struct assay_compare_row *row)
 {
     struct assay_compare_fact *fact;
-    if (!metric_of(told, n, handful[0]))
+    if (!metric_of(code_facts, n, handful[0]))
         return 0;
     row->cqa = fact = as_arena_array(arena, struct assay_compare_fact, HANDFUL + 1);
     if (!fact)
         return ASSAY_ERR_NOMEM;
     for (size_t i = 0; i < HANDFUL; i++) {
-        const struct as_code_metric *metric = metric_of(told, n, handful[i]);
-        if (metric && add_metric(arena, told, n, metric, &fact[row->cqa_n++]) < 0)
+        const struct as_code_metric *metric = metric_of(code_facts, n, handful[i]);
+        if (metric && add_metric(arena, code_facts, n, metric, &fact[row->cqa_n++]) < 0)
             return ASSAY_ERR_NOMEM;
     }
-    return add_limits(arena, told, n, &fact[row->cqa_n++]);
+    return add_limits(arena, code_facts, n, &fact[row->cqa_n++]);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside the container: the head of a block as bytes, and numbers of any length. */
+/* Encoding of block heads, shared by reader and writer. */
 #ifndef AS_CONTAINER_PACK_H
 #define AS_CONTAINER_PACK_H
 
@@ -8,10 +8,10 @@
 
 #include "container/container.h"
 
-/* 24 bits are the length, 8 the flags. */
+/* 24 bits of the length; the upper 8 bits are flags. */
 #define AS_CONTAINER_LENGTH 0xffffffu
 
-/* The checksum is of the head behind it and of what is stored. */
+/* Encodes a head. The checksum covers the rest of the head and the stored bytes. */
 static inline void as_container_head_encode(uint8_t *to, const struct as_container_block *block,
                                             const uint8_t *stored)
 {
@@ -29,7 +29,7 @@ static inline void as_container_head_encode(uint8_t *to, const struct as_contain
     memcpy(to + 4, &sum, sizeof sum);
 }
 
-/* False: it is no head. */
+/* Decodes a head; false if the bytes are not one. */
 static inline bool as_container_head_get(const uint8_t *from, struct as_container_block *block,
                                          uint32_t *sum)
 {

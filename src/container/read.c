@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading a container: foreign bytes. The index is believed only where it can be true; a block is
- * checked when it is loaded, whoever told of it.
+ * Reads a container; its bytes are untrusted. The index is used only if it is plausible. Each block
+ * is checked when it is loaded.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "base/read.h"
 #include "container/pack.h"
 
-/* What is looked through for the next head at a time. */
+/* Bytes per step of the search for a head. */
 #define LOOK_B (64u << 10)
 
 static bool read_at(int fd, uint64_t offset, void *to, size_t n)
@@ -29,7 +29,7 @@ static bool read_at(int fd, uint64_t offset, void *to, size_t n)
     return true;
 }
 
-/* ---- A block ------------------------------------------------------------------------------ */
+/* ---- Blocks ------------------------------------------------------------------------------- */
 
 static bool unpack_block(struct as_container *c, const struct as_container_block *block,
                          uint8_t *to, size_t *n)
@@ -46,7 +46,8 @@ static bool unpack_block(struct as_container *c, const struct as_container_block
     return !ZSTD_isError(*n);
 }
 
-/* What stands at the block's place, which must be that block. */
+/* Loads a block. False if the head at its offset differs from the index or the checksum is
+ * wrong. */
 static bool load(struct as_container *c, const struct as_container_block *wanted, uint8_t *to,
                  size_t *n)
 {
@@ -77,9 +78,10 @@ bool as_container_load(struct as_container *c, size_t index, uint8_t *to, size_t
     return false;
 }
 
-/* ---- The index ---------------------------------------------------------------------------- */
+/* ---- Index -------------------------------------------------------------------------------- */
 
-/* One entry; false: it cannot be. `*at` and `*ns`: where the one before ended and began. */
+/* Parses one entry of the index; false if it is impossible. `at` and `ns` hold the end and the
+ * first time of the block before, and are updated. */
 static bool parse_index_entry(struct as_read *r, uint64_t end, uint64_t *at, uint64_t *ns,
                               struct as_container_block *out)
 {
@@ -101,7 +103,8 @@ static bool parse_index_entry(struct as_read *r, uint64_t end, uint64_t *at, uin
     return !r->bad;
 }
 
-/* Blocks of the index from `at` to `end`, which tell of all before `at`. */
+/* Reads the index blocks from `at` to `end`. Sets `whole` if they describe all bytes before
+ * `at`. Returns 0 or ASSAY_ERR_NOMEM. */
 static int parse_index_blocks(struct as_container *c, uint64_t at, uint64_t end, uint8_t *payload,
                               bool *whole)
 {
@@ -129,7 +132,7 @@ static int parse_index_blocks(struct as_container *c, uint64_t at, uint64_t end,
     return 0;
 }
 
-/* Where the index begins, or 0. */
+/* Returns the offset of the index, or 0 if there is none. */
 static uint64_t find_index(int fd, uint64_t size_b, uint32_t *blocks_n)
 {
     uint8_t end[AS_CONTAINER_END_B];
@@ -148,7 +151,7 @@ static uint64_t find_index(int fd, uint64_t size_b, uint32_t *blocks_n)
     return offset;
 }
 
-/* ---- The walk ----------------------------------------------------------------------------- */
+/* ---- Walk --------------------------------------------------------------------------------- */
 
 static bool head_at(struct as_container *c, uint64_t at, uint64_t end,
                     struct as_container_block *block)
@@ -160,7 +163,7 @@ static bool head_at(struct as_container *c, uint64_t at, uint64_t end,
            as_container_head_get(head, block, &sum) && end - at - sizeof head >= block->stored_b;
 }
 
-/* The next place from `at` on where a head may be, or `end`. */
+/* Returns the next offset from `at` on with the magic of a head, or `end`. */
 static uint64_t look_for_head(struct as_container *c, uint64_t at, uint64_t end, uint8_t *room)
 {
     static const uint32_t magic = AS_CONTAINER_MAGIC;
@@ -176,7 +179,8 @@ static uint64_t look_for_head(struct as_container *c, uint64_t at, uint64_t end,
     return end;
 }
 
-/* A head whose length led to where nothing is is damaged: what follows it is looked for. */
+/* Finds all blocks without an index. A head is damaged if neither another head nor the end
+ * follows its block; the search then goes on behind it. Returns 0 or ASSAY_ERR_NOMEM. */
 static int walk_blocks(struct as_container *c, uint64_t end, uint8_t *room)
 {
     for (uint64_t at = AS_CONTAINER_START_B; at < end;) {
@@ -193,7 +197,7 @@ static int walk_blocks(struct as_container *c, uint64_t end, uint8_t *room)
             }
         }
         const uint64_t found = look_for_head(c, at + 4 < end ? at + 4 : end, end, room);
-        /* The last one is whole, and behind it is what was being written. */
+        /* The block is complete, and an incomplete one follows it. */
         const bool whole = after > at && found >= after;
         if (whole && !(block.flags & AS_CONTAINER_INDEX))
             AS_TRY(as_vec_push(&c->block, block));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing a container: a block is one write, so that one who is killed leaves all blocks before
- * whole. Zstandard: RFC 8878.
+ * Writes a container. A block is one write, so that a killed writer leaves all earlier blocks
+ * complete. Compression: Zstandard, RFC 8878.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +14,8 @@
 #include "base/io_full.h"
 #include "container/pack.h"
 
-/* Ranks that wait for each other switch 100,000 times a second. Level 3 takes twice the time for
- * their records, four times for stacks, and gains 3 to 10 %. */
+/* Level of zstd. Ranks that wait for each other switch 100,000 times a second. Level 3 takes
+ * twice the time for their records, four times for stacks, and saves 3 to 10 % of the bytes. */
 #define LEVEL 1
 
 _Static_assert(AS_CONTAINER_PACKED_B >= ZSTD_COMPRESSBOUND(AS_CONTAINER_BLOCK_B),
@@ -28,11 +28,12 @@ struct as_container_writer {
     char *path;
     uint64_t written_b;
     uint32_t number;
-    uint8_t *stored; /* a head and what follows it */
+    uint8_t *stored; /* a head and its payload */
     ZSTD_CCtx *packer;
-    AS_VEC(uint8_t) index;           /* entries, as they will be written */
-    AS_VEC(uint32_t) cut;            /* where blocks of the index end */
-    uint64_t indexed_at, indexed_ns; /* the next entry counts from here */
+    AS_VEC(uint8_t) index; /* encoded entries */
+    AS_VEC(uint32_t) cut;  /* offsets in `index` where its blocks end */
+    /* end and first time of the last block, to which the next entry is relative */
+    uint64_t indexed_at, indexed_ns;
 };
 
 int as_container_failure(const struct as_container_writer *w, struct assay_error *err)
@@ -117,7 +118,7 @@ void as_container_free(struct as_container_writer **writer)
 
 /* ---- Blocks ------------------------------------------------------------------------------- */
 
-/* An entry is 54 bytes at most. */
+/* Max size of an entry is 54 bytes. */
 #define ENTRY_B 64u
 
 static uint8_t *encode_leb128(uint8_t *to, uint64_t v)
@@ -143,7 +144,7 @@ static int add_to_index(struct as_container_writer *w, const struct as_container
     to = encode_leb128(to, block->offset - w->indexed_at);
     to = encode_leb128(to, block->stored_b);
     *to++ = block->flags;
-    to = encode_leb128(to, block->thread + 2u); /* MANY and NONE are 1 and 0 */
+    to = encode_leb128(to, block->thread + 2u); /* MANY becomes 1, NONE 0 */
     to = encode_leb128(to, block->records);
     to = encode_zigzag(to, block->first_ns - w->indexed_ns);
     to = encode_leb128(to, block->last_ns - block->first_ns);
@@ -153,7 +154,7 @@ static int add_to_index(struct as_container_writer *w, const struct as_container
     return 0;
 }
 
-/* Packs to behind the head; 0: there is no memory. */
+/* Packs the payload behind the head. Returns the packed size, or 0 without memory. */
 static size_t store_payload(struct as_container_writer *w, const uint8_t *payload, size_t n,
                             bool plain)
 {
@@ -194,7 +195,7 @@ int as_container_write(struct as_container_writer *w, const struct as_container_
     return 0;
 }
 
-/* ---- The end ------------------------------------------------------------------------------ */
+/* ---- End ---------------------------------------------------------------------------------- */
 
 static int write_index(struct as_container_writer *w)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/inject.h"
+#include "agent/inject/inject.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "count/traffic.h"

@@ -70,7 +70,7 @@ struct as_varied_all {
     uint32_t threads;
     uint64_t lost, damaged;
     double spent_ns;
-    uint64_t met, team; /* records of threads that ran together; sum of the sizes of their teams */
+    uint64_t overlap_n, team; /* records of threads that ran together; sum of their team sizes */
 };
 
 /*
@@ -82,7 +82,8 @@ int as_varied_read(const char *directory, const struct as_patch_plan *plan, doub
                    struct as_varied_all *out, struct assay_error *err);
 void as_varied_fini(struct as_varied_all *all);
 
-/* ---- takes.c: pure functions of their arguments --------------------------------------------- */
+/* ---- measurements.c: pure functions of their arguments
+ * --------------------------------------------- */
 
 struct as_decan_scale {
     double cycles; /* core cycles per tick */
@@ -94,8 +95,8 @@ struct as_decan_scale {
  * Each bucket has the times of its variants. Sorts the records. The caller frees `*out` by as_free.
  * Errors: NOMEM.
  */
-int as_takes_make(struct as_varied *record, size_t n, const struct as_decan_scale *scale,
-                  struct assay_decan_bucket **out, size_t *out_n, struct assay_error *err);
+int as_measurements_make(struct as_varied *record, size_t n, const struct as_decan_scale *scale,
+                         struct assay_decan_bucket **out, size_t *out_n, struct assay_error *err);
 /* Returns the measurement of a kind of variant, or NULL if no instance of it counts. */
 const struct assay_decan_measured *as_bucket_variant(const struct assay_decan_bucket *bucket,
                                                      unsigned kind);
@@ -103,9 +104,9 @@ const struct assay_decan_measured *as_bucket_variant(const struct assay_decan_bu
  * Returns true if the measurements are long enough for a finding. Instances of less than 250 cycles
  * take about as long as reading the clock.
  */
-bool as_takes_carry(const struct assay_decan_bucket *bucket);
+bool as_measurements_exist(const struct assay_decan_bucket *bucket);
 /* Writes the name of a bucket, "8 to 15 iterations", as in other passes. */
-void as_takes_name(const struct assay_decan_bucket *bucket, char *out, size_t out_b);
+void as_bucket_name(const struct assay_decan_bucket *bucket, char *out, size_t out_b);
 
 /* ---- The current run ------------------------------------------------------------------------ */
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "decan/internal.h"
+#include "experiment/metric_names.h"
 #include "patch/patch.h"
 
 /* ---- What the experiment knows -------------------------------------------------------------- */
@@ -40,29 +41,29 @@ enum known_value {
     KNOWN_COUNTED_FLOPS,
     KNOWN_N
 };
-static const char *const known_name[KNOWN_N] = {"cqa_cycles",
-                                                "cqa_only_arithmetic_x",
-                                                "cqa_ports_cy",
-                                                "cqa_divide_cy",
-                                                "cqa_load_cy",
-                                                "cqa_store_cy",
-                                                "cqa_store_address_cy",
-                                                "cqa_chain_cy",
-                                                "cqa_front_end_cy",
-                                                "cqa_path_n",
-                                                "cqa_load_b",
-                                                "cqa_store_b",
-                                                "cqa_moved_read_b",
-                                                "cqa_moved_written_b",
-                                                "cqa_fp_op_n",
-                                                "cqa_peak_fp_per_cy",
-                                                "cqa_indirect_element_n",
-                                                "access_unknown_n",
-                                                "access_steady_n",
-                                                "executed_start_n",
-                                                "executed_load_b",
-                                                "executed_store_b",
-                                                "executed_flop_n"};
+static const char *const known_name[KNOWN_N] = {AS_METRIC_cqa_cycles,
+                                                AS_METRIC_cqa_only_arithmetic_x,
+                                                AS_METRIC_cqa_ports_cy,
+                                                AS_METRIC_cqa_divide_cy,
+                                                AS_METRIC_cqa_load_cy,
+                                                AS_METRIC_cqa_store_cy,
+                                                AS_METRIC_cqa_store_address_cy,
+                                                AS_METRIC_cqa_chain_cy,
+                                                AS_METRIC_cqa_front_end_cy,
+                                                AS_METRIC_cqa_path_n,
+                                                AS_METRIC_cqa_load_b,
+                                                AS_METRIC_cqa_store_b,
+                                                AS_METRIC_cqa_moved_read_b,
+                                                AS_METRIC_cqa_moved_written_b,
+                                                AS_METRIC_cqa_fp_op_n,
+                                                AS_METRIC_cqa_peak_fp_per_cy,
+                                                AS_METRIC_cqa_indirect_element_n,
+                                                AS_METRIC_access_unknown_n,
+                                                AS_METRIC_access_steady_n,
+                                                AS_METRIC_executed_start_n,
+                                                AS_METRIC_executed_load_b,
+                                                AS_METRIC_executed_store_b,
+                                                AS_METRIC_executed_flop_n};
 
 static int read_values(const struct as_decan *decan, int64_t loop_id, double *known,
                        struct assay_error *err)
@@ -102,7 +103,7 @@ static int read_shares(const struct as_decan *decan, struct assay_decan_loop *lo
     AS_TRY(assay_rows_open(decan->timed.experiment,
                            "SELECT c.bucket, v.value FROM v_values v JOIN context c"
                            " USING (context_id) WHERE v.object_kind = 'loop' AND v.object_id = ?2"
-                           " AND v.run_id = ?1 AND v.metric = 'instance_share'"
+                           " AND v.run_id = ?1 AND v.metric = '" AS_METRIC_instance_share "'"
                            " AND c.bucket IS NOT NULL AND c.variant IS NULL",
                            &rows, err));
     assay_rows_bind_integer(rows, 1, decan->timed.run_id);
@@ -110,7 +111,7 @@ static int read_shares(const struct as_decan *decan, struct assay_decan_loop *lo
     while ((rc = assay_rows_next(rows, err)) > 0)
         for (size_t i = 0; i < loop->bucket_n; i++) {
             char name[64];
-            as_takes_name(&loop->bucket[i], name, sizeof name);
+            as_bucket_name(&loop->bucket[i], name, sizeof name);
             if (is_of_bucket(assay_rows_text(rows, 0), name))
                 loop->bucket[i].share = fmax(loop->bucket[i].share, 0) + assay_rows_real(rows, 1);
         }

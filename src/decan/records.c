@@ -26,7 +26,7 @@ static int store_varied_record(struct as_varied_all *out, const struct as_patch_
                                  .kind = record->kind,
                                  .flags = record->flags & ((1u << AS_VARIANT_TOGETHER) - 1)};
     const unsigned team = record->flags >> AS_VARIANT_TOGETHER;
-    out->met += team > 1;
+    out->overlap_n += team > 1;
     out->team += team > 1 ? team : 0;
     return as_vec_push(&out->record, it);
 }

@@ -390,7 +390,8 @@ static int describe_loop(struct as_decan *decan, const struct as_timed_loop *fro
     count_flags(decan->all.record.at, n, out);
     if (count_threads(decan, n, out) < 0)
         return as_error_nomem(err, "threads of a loop");
-    AS_TRY(as_takes_make(decan->all.record.at, n, &scale, &out->bucket, &out->bucket_n, err));
+    AS_TRY(
+        as_measurements_make(decan->all.record.at, n, &scale, &out->bucket, &out->bucket_n, err));
     if (out->bucket_n == 0) {
         out->reason = from->it.reason && n == 0 ? from->it.reason : why_nothing(out);
         return 0;
@@ -415,8 +416,10 @@ static int describe_loops(struct as_decan *decan, struct assay_error *err)
     }
     result->refused_share = all > 0 ? refused / all : 0;
     result->together = decan->request->together;
-    result->met = decan->all.record.n ? (double)decan->all.met / (double)decan->all.record.n : 0;
-    result->team = decan->all.met ? (double)decan->all.team / (double)decan->all.met : 0;
+    result->met =
+        decan->all.record.n ? (double)decan->all.overlap_n / (double)decan->all.record.n : 0;
+    result->team =
+        decan->all.overlap_n ? (double)decan->all.team / (double)decan->all.overlap_n : 0;
     result->lost = decan->all.lost;
     result->damaged += decan->all.damaged;
     return 0;

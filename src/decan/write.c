@@ -165,7 +165,7 @@ static int write_values(const struct decan_writing *to, const struct assay_decan
         const struct assay_decan_measured *reference = reference_of(it);
         struct assay_subject of = whole;
         char name[64];
-        as_takes_name(it, name, sizeof name);
+        as_bucket_name(it, name, sizeof name);
         for (size_t k = 0; k < it->take_n; k++) {
             AS_TRY(store_variant_row(to, whole, reference, &it->take[k], name, err));
             if (i == loop->main)
@@ -226,7 +226,7 @@ static int write_page(const struct decan_writing *to, const struct assay_decan_l
     size_t rows = 0;
     for (size_t i = 0; i < loop->bucket_n; i++)
         for (size_t k = 0; k < loop->bucket[i].take_n && rows < PAGE_ROWS; k++) {
-            as_takes_name(&loop->bucket[i], name[rows], sizeof name[rows]);
+            as_bucket_name(&loop->bucket[i], name[rows], sizeof name[rows]);
             fill_row(name[rows], &loop->bucket[i].take[k], &cell[rows * PAGE_COLUMNS]);
             rows++;
         }
@@ -274,7 +274,7 @@ static int write_finding(const struct decan_writing *to, const struct assay_deca
 {
     const struct assay_decan_bucket *main = &loop->bucket[loop->main];
     char name[256] = "A loop", text[ASSAY_DECAN_TEXT_B + sizeof name];
-    if (!main->text[0] || !as_takes_carry(main) ||
+    if (!main->text[0] || !as_measurements_exist(main) ||
         strcmp(main->verdict, as_decan_verdict_word(AS_DECAN_UNKNOWN)) == 0)
         return 0;
     AS_TRY(name_loop(to, loop->loop_id, name, sizeof name, err));

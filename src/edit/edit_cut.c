@@ -4,9 +4,11 @@
  * are wanted. A message stays if all of it is inside. Types that are open at the end get the value
  * 0.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/search.h"
 #include "edit/edit_stage.h"
 
 /* Types of hardware counters: their values tell of the time before. */
@@ -42,15 +44,9 @@ static bool is_counter(int64_t type)
 /* Returns the place of a type, or where to insert it. */
 static size_t cut_type_place(const struct cut_thread *thread, int64_t type)
 {
-    size_t low = 0, high = thread->type.n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (thread->type.at[middle].type < type)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const size_t at = as_first_not(i, thread->type.n, thread->type.at[i].type < type);
+    assert(at + 1 >= thread->type.n || thread->type.at[at].type < thread->type.at[at + 1].type);
+    return at;
 }
 
 static struct cut_type *find_cut_type(struct cut_thread *thread, int64_t type)

@@ -17,6 +17,18 @@ int64_t as_exchange_begin_ns(const struct as_trace *trace)
     return begin_ns == INT64_MAX ? 0 : begin_ns;
 }
 
+const char *as_exchange_queue_name(const struct as_trace *trace, size_t n)
+{
+    as_vec_foreach (&trace->process, process) {
+        if (n < process->thread.n) {
+            const struct as_trace_stream_facts *f = as_trace_stream_facts(process->thread.at[n]);
+            return as_trace_is_queue(f->tid) ? f->name : NULL;
+        }
+        n -= process->thread.n;
+    }
+    return NULL;
+}
+
 void as_exchange_place_of(const struct as_trace *trace, const struct as_trace_process *process,
                           uint64_t address, bool is_return, struct as_exchange_place *out)
 {

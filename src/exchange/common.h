@@ -10,6 +10,9 @@
  * for a trace without streams. */
 int64_t as_exchange_begin_ns(const struct as_trace *trace);
 
+/* Returns the name of the queue that is the n-th thread of the trace, or NULL for a thread. */
+const char *as_exchange_queue_name(const struct as_trace *trace, size_t n);
+
 /* The code at an address of a process. The texts live as long as the trace and its code. */
 struct as_exchange_place {
     const char *function; /* or the name of the code file; NULL: unknown */

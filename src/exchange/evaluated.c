@@ -306,6 +306,13 @@ static int run_pass(struct as_evaluated *e, struct as_evaluator *evaluation,
     return rc;
 }
 
+int as_evaluated_run_pass(struct as_evaluated *e, struct as_evaluator *evaluation,
+                          struct assay_error *err)
+{
+    const int rc = run_pass(e, evaluation, err);
+    return rc == ASSAY_ERR_NOMEM ? as_error_nomem(err, e->path) : rc;
+}
+
 int as_evaluated_run(struct as_evaluated *e, struct as_evaluator *evaluation,
                      struct assay_error *err)
 {
@@ -314,10 +321,7 @@ int as_evaluated_run(struct as_evaluated *e, struct as_evaluator *evaluation,
         AS_TRY(as_evaluator_begin_pass(evaluation, &is_needed, err));
         if (!is_needed)
             return 0;
-        const int rc = run_pass(e, evaluation, err);
-        if (rc == ASSAY_ERR_NOMEM)
-            return as_error_nomem(err, e->path);
-        AS_TRY(rc);
+        AS_TRY(as_evaluated_run_pass(e, evaluation, err));
     }
 }
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analytics/walking.h"
+#include "analytics/state/walking.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "base/tree.h"

@@ -9,7 +9,7 @@
 
 #include <assay/error.h>
 
-#include "analytics/analysis.h"
+#include "analytics/state/analysis.h"
 
 struct as_otf2_counts {
     uint64_t events_n;

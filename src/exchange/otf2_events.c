@@ -83,7 +83,7 @@ static OTF2_ErrorCode store_persistent_request(const struct otf2_at *at, int64_t
 /* Starts a persistent request. */
 static OTF2_ErrorCode write_otf2_start(const struct otf2_at *at)
 {
-    const int64_t number = at->event->field[0];
+    const int64_t number = at->event->request;
     const struct as_otf2_request *r = request_in(at, &at->w->persistent, number);
     if (!r)
         return OTF2_SUCCESS;
@@ -100,7 +100,7 @@ static OTF2_ErrorCode write_otf2_start(const struct otf2_at *at)
 
 static OTF2_ErrorCode drop_persistent(const struct otf2_at *at)
 {
-    struct as_otf2_request *r = request_in(at, &at->w->persistent, at->event->field[0]);
+    struct as_otf2_request *r = request_in(at, &at->w->persistent, at->event->request);
     if (r)
         as_numbered_drop(&at->w->persistent, sizeof *r, r);
     return OTF2_SUCCESS;
@@ -249,8 +249,8 @@ static OTF2_ErrorCode write_otf2_leave(const struct otf2_at *at)
 static OTF2_ErrorCode write_otf2_done(const struct otf2_at *at)
 {
     struct as_otf2_request r;
-    const uint64_t number = (uint64_t)at->event->field[0];
-    if (!finish_otf2_request(at, at->event->field[0], &r))
+    const uint64_t number = (uint64_t)at->event->request;
+    if (!finish_otf2_request(at, at->event->request, &r))
         return OTF2_SUCCESS;
     if (r.id.kind == AS_TRACE_SEND)
         return OTF2_EvtWriter_MpiIsendComplete(at->thread->events, NULL, at->time, number);
@@ -262,11 +262,11 @@ static OTF2_ErrorCode write_otf2_done(const struct otf2_at *at)
 static OTF2_ErrorCode write_access(const struct otf2_at *at)
 {
     const struct as_trace_event *e = at->event;
-    const OTF2_RmaWinRef window = as_otf2_window_of(at->w, at->thread->process, e->field[2]);
+    const OTF2_RmaWinRef window = as_otf2_window_of(at->w, at->thread->process, e->access.window);
     const char *routine = at->w->region.at[at->thread->region].text;
-    const uint32_t target = (uint32_t)e->field[0];
-    const uint64_t size_b = as_size(e->field[1]);
-    if (window == OTF2_UNDEFINED_RMA_WIN || e->field[0] < 0) {
+    const uint32_t target = (uint32_t)e->access.target;
+    const uint64_t size_b = as_size(e->access.size_b);
+    if (window == OTF2_UNDEFINED_RMA_WIN || e->access.target < 0) {
         at->thread->events_n--;
         at->w->counts->left_out_n++;
         return OTF2_SUCCESS;
@@ -286,7 +286,7 @@ static OTF2_ErrorCode write_access(const struct otf2_at *at)
 static OTF2_ErrorCode write_otf2_value(struct otf2_at *at)
 {
     const OTF2_Type type = OTF2_TYPE_INT64;
-    const OTF2_MetricValue value = {.signed_int = at->event->field[1]};
+    const OTF2_MetricValue value = {.signed_int = at->event->counter.value};
     return OTF2_EvtWriter_Metric(at->thread->events, NULL, at->time, region_of(at), 1, &type,
                                  &value);
 }
@@ -326,7 +326,7 @@ static OTF2_ErrorCode write_otf2_event_kind(struct otf2_at *at)
         at->thread->events_n--;
         return drop_persistent(at);
     case AS_TRACE_CANCELLED:
-        return OTF2_EvtWriter_MpiRequestCancelled(events, NULL, at->time, (uint64_t)e->field[0]);
+        return OTF2_EvtWriter_MpiRequestCancelled(events, NULL, at->time, (uint64_t)e->request);
     case AS_TRACE_RMA:
         return write_access(at);
     case AS_TRACE_ALLOCATE:

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "exchange/common.h"
 #include "exchange/otf2_write.h"
 
 /* ---- Regions and communicators of all processes ---------------------------------------------- */
@@ -164,6 +165,8 @@ static OTF2_Paradigm paradigm_of(uint32_t group)
         return OTF2_PARADIGM_OPENMP;
     if (group == AS_TRACE_OF_THREAD || group == AS_TRACE_OF_LOCK || group == AS_TRACE_OF_SLEEP)
         return OTF2_PARADIGM_PTHREAD;
+    if (group == AS_TRACE_OF_OPENCL || group == AS_TRACE_OF_KERNEL || group == AS_TRACE_OF_COPY)
+        return OTF2_PARADIGM_OPENCL;
     return OTF2_PARADIGM_USER;
 }
 
@@ -183,6 +186,8 @@ static OTF2_RegionRole role_of(const struct as_otf2_region *region)
         return OTF2_REGION_ROLE_FILE_IO;
     case AS_TRACE_OF_MEMORY:
         return OTF2_REGION_ROLE_ALLOCATE;
+    case AS_TRACE_OF_COPY:
+        return OTF2_REGION_ROLE_DATA_TRANSFER;
     default:
         return OTF2_REGION_ROLE_FUNCTION;
     }
@@ -264,15 +269,65 @@ static void write_process(struct otf2_names *n, uint32_t at)
                                                          OTF2_UNDEFINED_LOCATION_GROUP));
 }
 
+/* Queues of one device of a process have equal names up to the colon. */
+static bool is_same_device(const struct as_otf2_writer *w, size_t a, size_t b)
+{
+    const char *x = as_exchange_queue_name(w->trace, a), *y = as_exchange_queue_name(w->trace, b);
+    if (!x || !y || w->thread.at[a].process != w->thread.at[b].process)
+        return false;
+    const char *x_end = strrchr(x, ':'), *y_end = strrchr(y, ':');
+    return x_end && y_end && x_end - x == y_end - y && memcmp(x, y, (size_t)(x_end - x)) == 0;
+}
+
+/* The first queue of the same device. */
+static size_t first_of_device(const struct as_otf2_writer *w, size_t at)
+{
+    size_t first = 0;
+    while (first < at && !is_same_device(w, first, at))
+        first++;
+    return first;
+}
+
+/* A queue is in the group of its device, which follows those of all processes. */
+static OTF2_LocationGroupRef group_of_thread(const struct as_otf2_writer *w, size_t at)
+{
+    OTF2_LocationGroupRef before = 0;
+    if (!as_exchange_queue_name(w->trace, at))
+        return w->thread.at[at].process;
+    const size_t first = first_of_device(w, at);
+    for (size_t i = 0; i < first; i++)
+        before += as_exchange_queue_name(w->trace, i) && first_of_device(w, i) == i;
+    return (OTF2_LocationGroupRef)w->trace->process.n + before;
+}
+
+static void write_otf2_devices(struct otf2_names *n)
+{
+    for (size_t at = 0; at < n->w->thread.n; at++) {
+        const char *queue = as_exchange_queue_name(n->w->trace, at);
+        char name[AS_TRACE_NAME_B];
+        if (!queue || first_of_device(n->w, at) != at)
+            continue;
+        const char *colon = strrchr(queue, ':');
+        snprintf(name, sizeof name, "%.*s", colon ? (int)(colon - queue) : (int)strlen(queue),
+                 queue);
+        note_code(n, OTF2_GlobalDefWriter_WriteLocationGroup(
+                         n->to, group_of_thread(n->w, at), write_otf2_string(n, name),
+                         OTF2_LOCATION_GROUP_TYPE_ACCELERATOR, 0, n->w->thread.at[at].process));
+    }
+}
+
 static void write_otf2_threads(struct otf2_names *n)
 {
     as_vec_foreach (&n->w->thread, thread) {
         char name[64];
+        const size_t at = (size_t)(thread - n->w->thread.at);
+        const char *queue = as_exchange_queue_name(n->w->trace, at);
         snprintf(name, sizeof name, thread->thread ? "Thread %u" : "Master thread", thread->thread);
-        note_code(n, OTF2_GlobalDefWriter_WriteLocation(
-                         n->to, (OTF2_LocationRef)(thread - n->w->thread.at),
-                         write_otf2_string(n, name), OTF2_LOCATION_TYPE_CPU_THREAD,
-                         thread->events_n, thread->process));
+        note_code(n,
+                  OTF2_GlobalDefWriter_WriteLocation(
+                      n->to, (OTF2_LocationRef)at, write_otf2_string(n, queue ? queue : name),
+                      queue ? OTF2_LOCATION_TYPE_ACCELERATOR_STREAM : OTF2_LOCATION_TYPE_CPU_THREAD,
+                      thread->events_n, group_of_thread(n->w, at)));
     }
 }
 
@@ -382,6 +437,7 @@ OTF2_ErrorCode as_otf2_write_definitions(const struct as_otf2_writer *w)
     write_otf2_contexts(&n);
     for (uint32_t p = 0; p < w->trace->process.n; p++)
         write_process(&n, p);
+    write_otf2_devices(&n);
     write_otf2_threads(&n);
     write_otf2_ranks(&n, empty, members);
     write_otf2_communicators(&n, empty);

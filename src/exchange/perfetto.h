@@ -10,7 +10,7 @@
 
 #include <assay/error.h>
 
-#include "analytics/analysis.h"
+#include "analytics/state/analysis.h"
 
 struct as_perfetto_counts {
     uint64_t slices_n, messages_n, values_n;

@@ -9,7 +9,7 @@
 
 #include <assay/error.h>
 
-#include "analytics/analysis.h"
+#include "analytics/state/analysis.h"
 
 struct as_prv_counts {
     uint64_t states_n, events_n, communications_n;

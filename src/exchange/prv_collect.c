@@ -25,8 +25,24 @@ static int store_prv_call(struct as_prv_writer *w, uint32_t location,
         return as_error_nomem(w->err, "routines of a trace");
     if (!call.type)
         return 0;
-    return as_prv_store_event(w, location, event->raw_ns, call.type,
-                              event->kind == AS_TRACE_ENTER ? call.value : 0);
+    const bool begins = event->kind == AS_TRACE_ENTER;
+    AS_TRY(as_prv_store_event(w, location, event->raw_ns, call.type, begins ? call.value : 0));
+    return call.kernel ? as_prv_store_event(w, location, event->raw_ns, AS_PRV_OPENCL_KERNEL,
+                                            begins ? call.kernel : 0)
+                       : 0;
+}
+
+/* Bytes between host and device, of a call or on a queue. */
+static int store_prv_device(struct as_prv_writer *w, uint32_t location,
+                            const struct as_trace_event *event)
+{
+    const unsigned kind = (unsigned)event->field[0] & AS_TRACE_DEVICE_KIND;
+    const bool is_moved = event->field[0] & (AS_TRACE_TO_DEVICE | AS_TRACE_TO_HOST);
+    if (!is_moved || !event->list_n ||
+        (kind != AS_TRACE_DEVICE_ENQUEUED && kind != AS_TRACE_DEVICE_WORK))
+        return 0;
+    return as_prv_store_event(w, location, event->raw_ns, AS_PRV_OPENCL_SIZE,
+                              (int64_t)event->list[0]);
 }
 
 enum { REQUEST_OPEN = 1, REQUEST_DONE };
@@ -39,8 +55,8 @@ static uint64_t key_of_request(const struct as_prv_writer *w, uint32_t location,
 static int store_prv_request(struct as_prv_writer *w, uint32_t location,
                              const struct as_trace_event *event)
 {
-    const int64_t request = event->field[1];
-    if (!request || (event->field[5] & AS_TRACE_PERSISTENT))
+    const int64_t request = event->collective.request;
+    if (!request || (event->collective.bits & AS_TRACE_PERSISTENT))
         return 0;
     if (as_map_u64_put(&w->requests, key_of_request(w, location, request), REQUEST_OPEN) < 0)
         return as_error_nomem(w->err, "requests of a trace");
@@ -71,12 +87,12 @@ static int store_prv_collective(struct as_prv_writer *w, uint32_t location,
 static int store_prv_done(struct as_prv_writer *w, uint32_t location,
                           const struct as_trace_event *event)
 {
-    const uint64_t key = key_of_request(w, location, event->field[0]);
+    const uint64_t key = key_of_request(w, location, event->request);
     if (as_map_u64_get(&w->requests, key) != REQUEST_OPEN)
         return 0;
     if (as_map_u64_put(&w->requests, key, REQUEST_DONE) < 0)
         return as_error_nomem(w->err, "requests of a trace");
-    return as_prv_store_event(w, location, event->raw_ns, AS_PRV_GROUP_REQUEST, event->field[0]);
+    return as_prv_store_event(w, location, event->raw_ns, AS_PRV_GROUP_REQUEST, event->request);
 }
 
 static int store_prv_memory(struct as_prv_writer *w, uint32_t location,
@@ -115,12 +131,12 @@ static int store_prv_counter(struct as_prv_writer *w, uint32_t location,
     const bool is_real = event->kind == AS_TRACE_EVENT;
     struct as_prv_counter *counter =
         as_prv_counter_of(w, as_trace_name_of(process, event->name).text, is_real);
-    int64_t value = event->field[1];
+    int64_t value = event->counter.value;
     if (!counter)
         return as_error_nomem(w->err, "counters of a trace");
     if (counter->latest) { /* the trace has totals, the file increments */
         value = (int64_t)((uint64_t)value - (uint64_t)counter->latest[location]);
-        counter->latest[location] = event->field[1];
+        counter->latest[location] = event->counter.value;
     }
     return as_prv_store_event(w, location, event->raw_ns, counter->type,
                               is_real ? millionths_of(value) : value);
@@ -168,8 +184,8 @@ static int store_prv_traffic(struct as_prv_writer *w, uint32_t location,
 static int store_prv_access(struct as_prv_writer *w, uint32_t location,
                             const struct as_trace_event *event)
 {
-    AS_TRY(as_prv_store_event(w, location, event->raw_ns, AS_PRV_RMA_SIZE, event->field[1]));
-    return as_prv_store_event(w, location, event->raw_ns, AS_PRV_RMA_TARGET, event->field[0]);
+    AS_TRY(as_prv_store_event(w, location, event->raw_ns, AS_PRV_RMA_SIZE, event->access.size_b));
+    return as_prv_store_event(w, location, event->raw_ns, AS_PRV_RMA_TARGET, event->access.target);
 }
 
 static int collect_event(void *context, uint32_t location, const struct as_trace_event *event)
@@ -205,6 +221,8 @@ static int collect_event(void *context, uint32_t location, const struct as_trace
         return store_prv_traffic(w, location, event);
     case AS_TRACE_RMA:
         return store_prv_access(w, location, event);
+    case AS_TRACE_DEVICE:
+        return store_prv_device(w, location, event);
     case AS_TRACE_OFF:
     case AS_TRACE_ON:
         return as_prv_store_event(w, location, event->raw_ns, AS_PRV_TRACING,

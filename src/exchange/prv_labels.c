@@ -2,6 +2,7 @@
 /* Writes the files beside a Paraver trace: labels of its numbers (.pcf), and its objects (.row). */
 #include <inttypes.h>
 
+#include "exchange/common.h"
 #include "exchange/prv_write.h"
 
 /* Writes the colour of a state. Colours differ clearly: running is blue, waiting is red. */
@@ -103,6 +104,11 @@ void as_prv_write_row(const struct as_prv_writer *w, struct as_out *out)
     as_vec_foreach (&w->node, node)
         as_out_f(out, "%s\n", **node ? *node : "node");
     as_out_f(out, "\nLEVEL THREAD SIZE %zu\n", w->thread.n);
-    as_vec_foreach (&w->thread, thread)
-        as_out_f(out, "THREAD 1.%u.%u\n", thread->task, thread->thread);
+    as_vec_foreach (&w->thread, thread) {
+        const char *queue = as_exchange_queue_name(w->trace, (size_t)(thread - w->thread.at));
+        if (queue)
+            as_out_f(out, "%s\n", queue);
+        else
+            as_out_f(out, "THREAD 1.%u.%u\n", thread->task, thread->thread);
+    }
 }

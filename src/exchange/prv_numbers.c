@@ -42,6 +42,13 @@ static int64_t state_of_mpi(const char *routine, uint32_t group)
     return group == AS_TRACE_OF_MPI_IO ? AS_PRV_IO : AS_PRV_OTHERS;
 }
 
+static int64_t state_of_opencl(const char *routine)
+{
+    const struct as_prv_label *does =
+        routine ? label_of(as_prv_doings, as_prv_doings_n, routine) : NULL;
+    return does ? does->number : AS_PRV_FORK_JOIN;
+}
+
 /* Returns the state of an MPI interval. There are many intervals and few routines, so results are
  * cached. */
 static int64_t known_state_of_mpi(struct as_prv_writer *w, const char *routine, uint32_t group)
@@ -68,6 +75,8 @@ int64_t as_prv_state_of(struct as_prv_writer *w, enum as_activity activity, cons
         return AS_PRV_IO;
     case AS_ACTIVITY_SLEEPING:
         return AS_PRV_BLOCKED;
+    case AS_ACTIVITY_OPENCL:
+        return state_of_opencl(routine);
     default:
         return AS_PRV_IDLE;
     }
@@ -104,6 +113,11 @@ static uint32_t type_of_group(uint32_t group)
         return AS_PRV_PROCESSES;
     case AS_TRACE_OF_USER:
         return AS_PRV_USER;
+    case AS_TRACE_OF_OPENCL:
+        return AS_PRV_OPENCL;
+    case AS_TRACE_OF_COPY:
+    case AS_TRACE_OF_KERNEL:
+        return AS_PRV_OPENCL_DEVICE;
     default:
         return 0;
     }
@@ -134,6 +148,11 @@ static int number_call(struct as_prv_writer *w, struct as_trace_name name, struc
     const char *text = name.text ? name.text : "?";
     out->type = type_of_group(name.group);
     const struct as_prv_label *known = NULL;
+    if (name.group == AS_TRACE_OF_KERNEL) { /* its name is another event's value */
+        out->is_known = true;
+        out->value = AS_PRV_OPENCL_RUNS_KERNEL;
+        return extra_value(w, AS_PRV_OPENCL_KERNEL, text, &out->kernel);
+    }
     if (as_prv_is_mpi(out->type))
         known = label_of(as_prv_routines, as_prv_routines_n, text);
     else if (out->type && out->type != AS_PRV_USER)
@@ -142,7 +161,8 @@ static int number_call(struct as_prv_writer *w, struct as_trace_name name, struc
     if (known && as_prv_is_mpi(out->type))
         w->routine_used[known - as_prv_routines] = true;
     if (known) {
-        out->type = known->type ? known->type : out->type;
+        const bool is_command = name.group == AS_TRACE_OF_COPY; /* calls have equal values */
+        out->type = known->type && !is_command ? known->type : out->type;
         out->value = known->number;
         return 0;
     }

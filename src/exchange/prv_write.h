@@ -111,6 +111,7 @@ struct as_prv_extra {
 /* File numbers of a name of a process. */
 struct as_prv_call {
     uint32_t type, value; /* type 0: such calls are not written */
+    uint32_t kernel;      /* value of the name of a kernel on a queue; otherwise 0 */
     bool is_known;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks and what-ifs of a run, and forgetting what a pass said before it is made anew. Knows
- * nothing of what they mean.
+ * Checks and what-ifs of a run, and deletion of earlier results of a pass. This file does not
+ * interpret them.
  */
 #include <assert.h>
 #include <math.h>
@@ -32,7 +32,7 @@ int assay_experiment_check(struct assay_experiment *experiment, const struct ass
     return as_row_add(experiment, AS_TABLE_check_result, &row, NULL, err);
 }
 
-/* Runs `sql` with a number and a text (may be NULL) as its parameters. */
+/* Runs `sql` with a number and a text (may be NULL) as parameters. */
 static int run_with(struct assay_experiment *experiment, const char *sql, int64_t number,
                     const char *text, struct assay_error *err)
 {
@@ -95,9 +95,9 @@ int assay_experiment_what_if(struct assay_experiment *experiment, const struct a
     return add_objects(experiment, id, it, err);
 }
 
-/* ---- Forgetting ---------------------------------------------------------------------------- */
+/* ---- Deletion ------------------------------------------------------------------------------ */
 
-/* `object`: 0 = of all, and what is said of the run. */
+/* Deletes the results of a pass. object_id 0 means the run and all its objects. */
 static int forget(struct assay_experiment *experiment, const struct assay_subject *of,
                   const char *pass, struct assay_error *err)
 {
@@ -108,7 +108,7 @@ static int forget(struct assay_experiment *experiment, const struct assay_subjec
         const char *table, *where;
     } said[] = {{"finding", of_pass},     {"flag", of_pass},   {"check_result", of_pass},
                 {"what_if", of_pass},     {"detail", of_pass}, {"value", of_metric},
-                {"histogram", of_metric}, {"trace", of_pass}};
+                {"histogram", of_metric}, {"trace", of_pass},  {"scaling", of_pass}};
     char sql[256], object[64] = "";
 
     AS_TRY(as_batch_check(experiment, err));
@@ -117,9 +117,10 @@ static int forget(struct assay_experiment *experiment, const struct assay_subjec
                          assay_object_word(of->kind), (long long)of->object_id);
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
         if (of->object_id && strcmp(said[i].table, "check_result") == 0)
-            continue; /* nothing but runs has any */
+            continue; /* only runs have check results */
         if (of->object_id &&
-            (strcmp(said[i].table, "what_if") == 0 || strcmp(said[i].table, "trace") == 0))
+            (strcmp(said[i].table, "what_if") == 0 || strcmp(said[i].table, "trace") == 0 ||
+             strcmp(said[i].table, "scaling") == 0))
             continue;
         sqlite3_snprintf(sizeof sql, sql, "DELETE FROM %s%s%s", said[i].table, said[i].where,
                          object);
@@ -144,7 +145,7 @@ int assay_experiment_forget_object(struct assay_experiment *experiment,
     return forget(experiment, of, pass, err);
 }
 
-/* ---- Speaking ------------------------------------------------------------------------------ */
+/* ---- Passes -------------------------------------------------------------------------------- */
 
 struct speech {
     struct assay_experiment *experiment;

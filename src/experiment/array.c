@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arrays that are too large for SQL: appended to run-NNN/arrays, little endian as in memory, each
- * at a multiple of 8 bytes; the table `array` says where. What is replaced stays in the file.
+ * Arrays that are too large for SQL. They are appended to run-NNN/arrays, little endian, at
+ * multiples of 8 bytes. The table `array` stores their positions. A replaced array stays in the
+ * file.
  */
 #include <assert.h>
 #include <errno.h>
@@ -65,7 +66,7 @@ static int array_failed(const char *path, const char *what, struct assay_error *
 
 /* ---- Writing ------------------------------------------------------------------------------- */
 
-/* Appends to the file; where it begins into `offset`, how long the file is now into `size`. */
+/* Appends an array to the file. `offset` receives its start, `size` the new size of the file. */
 static int append_array(const char *path, const struct assay_array *it, int64_t *offset,
                         int64_t *size, struct assay_error *err)
 {
@@ -160,7 +161,8 @@ static int find_array(struct assay_experiment *experiment, const struct assay_su
     return rc;
 }
 
-/* The numbers are a file's: an array is within what its file was said to hold, in its run. */
+/* Reads an array from its recorded position. The numbers are untrusted: the array must lie
+ * within the recorded size of its run's file. */
 static int read_found(struct assay_experiment *experiment, int64_t run_id, struct assay_rows *rows,
                       struct assay_array *out, struct assay_error *err)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bins over time as columns of type JSON have them: a list of thousandths, up to the last bin that
- * has any. */
+/* Time bins as JSON lists for columns: numbers in thousandths, up to the last bin that is not 0. */
 #ifndef AS_EXPERIMENT_BINS_H
 #define AS_EXPERIMENT_BINS_H
 
@@ -8,11 +7,11 @@
 
 #include "base/str.h"
 
-/* A row of a level has so many that a view takes few rows and leaves most. */
+/* Bins of one row of a level: few enough that a view reads only the rows that it shows. */
 #define AS_BINS_OF_ROW 256u
 
-/* Adds bin `at` to a list whose next one is `*next` (which comes no later); a bin without any is no
- * more than left out. */
+/* Appends bin `at` to a list. `next` is the first bin that is not in the list yet; `at` is not
+ * below it. A value of 0 is skipped, and the next bin fills the gap. */
 static inline void as_bins_append(struct as_str *list, uint32_t *next, uint32_t at,
                                   int64_t thousandths)
 {
@@ -24,7 +23,7 @@ static inline void as_bins_append(struct as_str *list, uint32_t *next, uint32_t 
     *next = at + 1;
 }
 
-/* "" stays what it is: none has any. */
+/* Ends a list; an empty list stays empty. */
 static inline void as_bins_end(struct as_str *list)
 {
     if (list->n)

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many rows by one statement: a virtual table of SQLite whose rows are the structs of the caller
- * (https://sqlite.org/vtab.html). A statement a row, with its parameters bound, takes three times
- * as long. The table is there for writers only and is empty but while we fill another from it.
+ * Writes many rows with one statement. The caller's structs are the rows of an SQLite virtual table
+ * (https://sqlite.org/vtab.html). One statement per row with bound parameters takes three times as
+ * long. Only writers have the virtual table, and it has rows only during such a statement.
  */
 #include <assert.h>
 #include <string.h>
 
 #include "experiment/bulk.h"
 
-/* Of the table, as many as any struct has members: enough for the widest of tables.txt. */
+/* Columns of the virtual table: enough for the widest struct of tables.txt. */
 #define COLUMNS_SQL                                                                                \
     "CREATE TABLE x(c0,c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13,c14,c15,c16,c17,c18,c19,c20,"    \
     "c21,c22,c23,c24,c25,c26,c27,c28,c29,c30,c31,c32,c33,c34,c35)"
 #define COLUMNS_MOST 36
 
-/* Who writes so many rows at once leaves a database of some hundred kilobytes more. */
+/* Writing this many rows at once may leave some hundred kilobytes of free space in the database. */
 #define GROWN_ROWS 10000
 
-/* Between two looks whether the writer was told to stop. */
+/* Rows between two checks if the writer must stop. */
 #define STOP_ROWS 4096
 
 struct bulk_table {
@@ -141,7 +141,7 @@ static const sqlite3_module bulk_module = {
     .xRowid = bulk_rowid,
 };
 
-/* ---- Filling a table from it ------------------------------------------------------------- */
+/* ---- Filling a table --------------------------------------------------------------------- */
 
 static void append_sql(struct as_str *sql, const struct as_bulk *bulk)
 {
@@ -166,7 +166,8 @@ static int prepare_bulk(struct assay_experiment *experiment, const struct as_bul
     if (sql.failed)
         rc = as_error_nomem(err, experiment->db_path);
     else if (!as_is_writer(experiment))
-        rc = as_sql_prepare(experiment, as_str_z(&sql), out, err); /* refuses */
+        /* fails with the message for a reader */
+        rc = as_sql_prepare(experiment, as_str_z(&sql), out, err);
     else if (sqlite3_create_module(experiment->db, "assay_rows", &bulk_module, experiment) !=
              SQLITE_OK)
         rc = as_error_nomem(err, experiment->db_path);

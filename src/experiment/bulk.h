@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Writing many rows by one statement, from an array of structs.
- */
+/* Writes many rows with one statement, from an array of structs. */
 #ifndef AS_EXPERIMENT_BULK_H
 #define AS_EXPERIMENT_BULK_H
 
@@ -10,21 +8,22 @@
 
 struct as_bulk {
     const char *table, *what;
-    const struct as_row_column *column; /* members of the struct */
+    const struct as_row_column *column; /* members of the struct, one per column */
     size_t column_n;
-    const char *conflict; /* what a row of the same key does; NULL: it is an error */
+    /* SQL for a row with an existing key (" ON CONFLICT ..."); NULL: such a row is an error */
+    const char *conflict;
     const void *row;
     size_t row_b, n;
-    int64_t first_id; /* the rows get this id and the next ones; 0: they have none */
+    int64_t first_id; /* id of the first row; the others count up from it; 0 = rows without ids */
 };
 
-/* All rows or none. Errors: as as_sql_insert. */
+/* Writes all rows or none. Errors: those of as_sql_insert. */
 int as_bulk_add(struct assay_experiment *experiment, const struct as_bulk *bulk,
                 struct assay_error *err);
 
 /* ---- record.c ---- */
 
-/* A member of a row as the result of a function of SQLite. */
+/* Returns a member of a row as the result of an SQLite function. */
 void as_row_result(sqlite3_context *context, enum as_row_kind kind, const char *from);
 
 #endif

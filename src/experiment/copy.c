@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The copying of copy.h: for each table of the list a statement that reads the rows of the run, one
- * that writes them, and a map from old ids to new ones. A row that refers to one that is not there
- * is damage: the other experiment may come from anywhere.
+ * Copies the tables of copy.h. For each table one statement reads the rows of the run, and another
+ * one writes them. A map translates old ids to new ones. A reference to a missing row is damage,
+ * because the source experiment is untrusted.
  */
 #include "experiment/copy.h"
 
@@ -20,7 +20,7 @@
 #define PLUS_ONE(...) +1
 enum { KIND_END = 1 ASSAY_OBJECT_LIST(PLUS_ONE) };
 
-/* A reference to a row further down. */
+/* A reference to a later row of the same table. */
 struct later {
     int64_t id, old;
     size_t column;
@@ -29,14 +29,15 @@ struct later {
 struct copied_table {
     const struct as_copy_table *as;
     sqlite3_stmt *read, *add;
-    sqlite3_stmt **set;   /* by column: sets it in a row that is there; NULL = not used yet */
-    struct as_map_u64 id; /* old -> new */
+    /* by column: sets the column of an existing row; NULL = not prepared yet */
+    sqlite3_stmt **set;
+    struct as_map_u64 id; /* old id -> new id */
     AS_VEC(struct later) later;
 };
 
 struct as_copy {
     struct assay_experiment *to;
-    struct copied_table *table; /* as_copy_table_n */
+    struct copied_table *table; /* as_copy_table_n entries */
     size_t of_kind[KIND_END];
     struct as_str text;
     const struct as_copy_part *part;
@@ -105,7 +106,8 @@ static int damaged(const struct as_copy *copy, const struct copied_table *table,
                         assay_experiment_path(copy->part->from), table->as->name, why);
 }
 
-/* Rows in the order of their ids: what refers to its own table mostly refers to rows above. */
+/* Prepares reading of the rows, sorted by id. Most references within a table are then to rows
+ * that were copied before. */
 static int prepare_read(struct as_copy *copy, struct copied_table *table, struct assay_error *err)
 {
     struct assay_experiment *from = copy->part->from;
@@ -134,9 +136,9 @@ static int prepare_read(struct as_copy *copy, struct copied_table *table, struct
     return rc;
 }
 
-/* ---- A row --------------------------------------------------------------------------------- */
+/* ---- Rows ---------------------------------------------------------------------------------- */
 
-enum { ROW_GOES = 1 }; /* 0: it is left out */
+enum { ROW_GOES = 1 }; /* 0 = the row is left out */
 
 static int64_t mapped(const struct copied_table *table, int64_t id)
 {
@@ -152,7 +154,7 @@ static int bind_reference(struct as_copy *copy, struct copied_table *table, size
     const int64_t now = id ? mapped(&copy->table[column->of], id) : 0;
     char why[160];
 
-    if (now || !id) { /* 0 is no row: of every run */
+    if (now || !id) { /* id 0 stays 0: it means all runs */
         sqlite3_bind_int64(table->add, (int)at + 1, now);
         return ROW_GOES;
     }
@@ -195,7 +197,8 @@ static int bind_file(struct as_copy *copy, struct copied_table *table, size_t at
     return ROW_GOES;
 }
 
-/* "[generated code of process 12]" becomes "[generated code of process 12, rank 3]". */
+/* Binds a text such as "[generated code of process 12]", changed to "[generated code of process
+ * 12, rank 3]". */
 static int bind_of_process(struct as_copy *copy, struct copied_table *table, size_t at,
                            const char *text, struct assay_error *err)
 {
@@ -240,7 +243,7 @@ static int bind_column(struct as_copy *copy, struct copied_table *table, size_t 
     return ROW_GOES;
 }
 
-/* Writes the row that is bound; `*id` is 0 where one that is there stays as it is. */
+/* Writes the bound row. Sets `id` to its new id, or to 0 if an existing row stays unchanged. */
 static int write_row(struct as_copy *copy, struct copied_table *table, int64_t *id,
                      struct assay_error *err)
 {
@@ -283,7 +286,7 @@ static int copy_row(struct as_copy *copy, struct copied_table *table, struct ass
                : 0;
 }
 
-/* ---- A table ------------------------------------------------------------------------------- */
+/* ---- Tables -------------------------------------------------------------------------------- */
 
 static int prepare_set(struct as_copy *copy, struct copied_table *table, size_t column,
                        struct assay_error *err)
@@ -309,7 +312,7 @@ static int set_later(struct as_copy *copy, struct copied_table *table, struct as
         const int64_t now = mapped(table, it->old);
 
         if (!now || !it->id)
-            continue; /* what is not there is not known */
+            continue; /* a missing row stays unknown */
         AS_TRY(prepare_set(copy, table, it->column, err));
         sqlite3_stmt *set = table->set[it->column];
         sqlite3_bind_int64(set, 1, now);
@@ -370,7 +373,7 @@ int as_copy_run(struct as_copy *copy, const struct as_copy_part *part, struct as
     return rc;
 }
 
-/* ---- All ----------------------------------------------------------------------------------- */
+/* ---- The copy ------------------------------------------------------------------------------ */
 
 static void describe_tables(struct as_copy *copy)
 {

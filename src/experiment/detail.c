@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parts of the page of an object: a row each, its table as JSON, which SQL reads by json_each.
- * Knows nothing of what they say.
+ * Writes parts of an object's page: one row each, with its table as JSON for json_each. This file
+ * does not interpret them.
  */
 #include "base/json.h"
 #include "experiment/internal.h"
@@ -45,7 +45,7 @@ static void emit_cells(struct as_json *json, const struct assay_detail *it)
     as_json_array_end(json);
 }
 
-/* The text of one of them; freed by the caller. */
+/* Writes the columns or the cells as JSON to `text`, which the caller frees. */
 static int text_of(const struct assay_detail *it,
                    void (*put)(struct as_json *, const struct assay_detail *), struct as_str *text,
                    struct assay_error *err)

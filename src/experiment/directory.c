@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The directory of an experiment: making, replacing, checking it, and the lock of its writer. Never
- * opens experiment.db itself: closing a descriptor of it would drop SQLite's locks (fcntl(2)). The
- * directory may come from anybody: in it no link is followed.
+ * The directory of an experiment: makes, replaces and checks it, and holds the writer's lock. It
+ * never opens experiment.db, because closing a descriptor would drop SQLite's locks (fcntl(2)). The
+ * directory is untrusted: no symbolic link in it is followed.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -44,8 +44,8 @@ bool as_directory_writable(const struct assay_experiment *experiment)
 
 bool as_directory_shares_memory(const struct assay_experiment *experiment)
 {
-    /* Network and parallel file systems, by the numbers of their super blocks (statfs(2)):
-     * NFS, CIFS, SMB2, Lustre, GPFS, BeeGFS, CephFS, OrangeFS, AFS, FUSE (sshfs and others). */
+    /* Network and parallel file systems, by the numbers of their super blocks (statfs(2)): NFS,
+     * CIFS, SMB2, Lustre, GPFS, BeeGFS, CephFS, OrangeFS, AFS, FUSE (sshfs and others). */
     static const unsigned apart[] = {
         0x6969,     0xff534d42, 0xfe534d42, 0x0bd00bd3, 0x47504653,
         0x19830326, 0x00c36400, 0x20030528, 0x5346414f, 0x65735546,
@@ -60,7 +60,7 @@ bool as_directory_shares_memory(const struct assay_experiment *experiment)
     return true;
 }
 
-/* "run" for run.assay. */
+/* Returns true if `path` with ".assay" added is a directory: the user typed "run" for run.assay. */
 static bool is_short_for_one(const char *path, char *full, size_t full_b)
 {
     const int n = snprintf(full, full_b, "%s.assay", path);
@@ -69,14 +69,14 @@ static bool is_short_for_one(const char *path, char *full, size_t full_b)
     return n > 0 && (size_t)n < full_b && stat(full, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* The database and what SQLite may have left beside it. */
+/* The database, and files that SQLite may leave beside it. */
 #define DATABASE "experiment.db"
 static const char packed_file[] = DATABASE AS_PACKED_TAIL;
 static const char *const database_file[] = {DATABASE, DATABASE "-wal", DATABASE "-shm",
                                             DATABASE "-journal", packed_file};
 #define DATABASE_FILE_N (sizeof database_file / sizeof *database_file)
 
-/* SQLite would wait at a pipe, and write through a link. */
+/* Refuses special files: SQLite would block on a pipe, and write through a symbolic link. */
 static int check_regular(const struct assay_experiment *experiment, int at, struct assay_error *err)
 {
     struct stat st;
@@ -92,10 +92,9 @@ static int check_regular(const struct assay_experiment *experiment, int at, stru
 }
 
 /*
- * A rollback journal that ends in these bytes names another journal, of a transaction over several
- * databases, which SQLite deletes after having rolled back (sqlite.org/fileformat2.html, section 3;
- * pager.c, readSuperJournal). Ours are of one database: this would delete a file of the sender's
- * choice.
+ * Refuses a rollback journal that names a super-journal. SQLite deletes the named file after a
+ * rollback (sqlite.org/fileformat2.html, section 3; pager.c, readSuperJournal). Transactions of
+ * assay use one database and never have one. A crafted journal could thus delete any file.
  */
 static int check_journal(const struct assay_experiment *experiment, int at, struct assay_error *err)
 {
@@ -106,7 +105,7 @@ static int check_journal(const struct assay_experiment *experiment, int at, stru
     bool is_foreign = false;
 
     if (fd < 0)
-        return 0; /* none, or SQLite says why it cannot be read */
+        return 0; /* no journal, or SQLite reports why it is unreadable */
     if (st.st_size >= (off_t)sizeof end)
         is_foreign = pread(fd, end, sizeof end, st.st_size - (off_t)sizeof end) == sizeof end &&
                      memcmp(end, names_another, sizeof end) == 0;
@@ -178,7 +177,8 @@ static bool is_ours(const char *name)
            strspn(name + 4, "0123456789") == strlen(name + 4);
 }
 
-/* Calls as_tree_remove for all that is ours, the database last: until then it is an experiment. */
+/* Removes the experiment's files, the database last: until then the directory is an experiment.
+ * Returns 0, or a number other than 0 and errno. */
 static int remove_ours(const char *path)
 {
     DIR *dir = opendir(path);
@@ -198,7 +198,7 @@ static int remove_ours(const char *path)
 void as_directory_remove(const char *path)
 {
     if (remove_ours(path) == 0)
-        rmdir(path); /* other files stay, and the directory with them */
+        rmdir(path); /* fails if other files are there, which stay */
 }
 
 int as_directory_remove_run(const struct assay_experiment *experiment, int64_t run_id)
@@ -227,8 +227,8 @@ static bool is_empty(const char *path)
     return n == 0;
 }
 
-/* Whether what stands at the path may become this experiment; `*is_there` says that one has to go
- * for it. */
+/* Checks that the path may become this experiment. Sets `is_there` if an experiment there must
+ * be removed first. */
 static int check_place(const struct assay_experiment *experiment, bool force, bool *is_there,
                        struct assay_error *err)
 {
@@ -285,8 +285,8 @@ void assay_experiment_share(bool share)
 }
 
 /*
- * Who makes the directory, or finds it empty, need not be who gets the lock; who has the lock looks
- * again, and nobody else takes anything away.
+ * Another process may take the lock between mkdir and as_lock_acquire. The lock owner therefore
+ * checks the directory again, and only the lock owner removes files.
  */
 int as_directory_make(struct assay_experiment *experiment, unsigned flags, bool *is_taken,
                       struct assay_error *err)
@@ -321,7 +321,7 @@ static int cannot_move(const char *from, const char *to, struct assay_error *err
         "%s: cannot be renamed to %s: %s; use another name", from, to, strerror(errno));
 }
 
-/* What is ours goes into a directory in which nothing of ours is left; the database last. */
+/* Moves the experiment's files to a directory without an experiment, the database last. */
 static int move_ours(const char *from, const char *to, struct assay_error *err)
 {
     const int into = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -374,14 +374,14 @@ int as_directory_check_new(const struct assay_experiment *experiment, unsigned f
 void as_directory_unmake(const struct assay_experiment *experiment)
 {
     remove_ours(experiment->path);
-    rmdir(experiment->path); /* stays when the user has something in it */
+    rmdir(experiment->path); /* fails if the user has files in it */
 }
 
 /* ---- Lock -------------------------------------------------------------------------------- */
 
 /*
- * The lock is on the directory itself (flock(2)), so that there is no file to leave behind. Where
- * the file system knows no such locks two writers are not kept apart by us, only by SQLite.
+ * The lock is a flock(2) on the directory itself, so that no lock file is left behind. If the file
+ * system has no such locks, only SQLite keeps two writers apart.
  */
 int as_lock_acquire(struct assay_experiment *experiment, struct assay_error *err)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making, opening and closing an experiment, and its batches. A writer uses write-ahead logging
- * where the file system shares memory, so that readers and it do not wait for each other; when it
- * closes, the database goes back to a rollback journal: one plain file that can be copied and read
- * from read-only places. What a killed writer left is put in order by the next who may write. The
- * database may come from anybody: what it says of itself is checked before it is used (schema.c).
+ * Creates, opens and closes experiments, and runs their batches. A writer uses a write-ahead log if
+ * the file system shares memory; readers and the writer then do not wait for each other. On close,
+ * the database returns to a rollback journal: one plain file that can be copied, and read from
+ * read-only places. The next writer repairs the rest of a killed one. The database is untrusted:
+ * schema.c checks its content before use.
  */
 #include <assert.h>
 #include <errno.h>
@@ -19,10 +19,10 @@
 #include "experiment/sql_allowed.h"
 #include "experiment/sql_limits.h"
 
-/* How long to wait for another connection's lock. */
+/* Max wait for another connection's lock, in ms. */
 #define BUSY_MS 10000
 
-/* No text of ours comes near it. */
+/* No text that assay writes comes near this size. */
 #define CELL_MOST_B (64 << 20)
 
 /* ---- Connections ------------------------------------------------------------------------- */
@@ -81,8 +81,8 @@ void as_uri_append(struct as_str *uri, const char *path, const char *parameters)
 }
 
 /*
- * A foreign database may hold anything: no code of it runs (triggers, extensions, functions that
- * reach out), it attaches no other, its pages are looked at before they are believed.
+ * Restricts a connection to an untrusted database. It runs no triggers, extensions or functions
+ * with side effects, attaches no other database, and checks pages before use.
  */
 static void distrust(sqlite3 *db)
 {
@@ -95,7 +95,8 @@ static void distrust(sqlite3 *db)
     sqlite3_exec(db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", NULL, NULL, NULL);
 }
 
-/* The directory may be named through links, as the user likes; what is in it may be none. */
+/* Appends the path of the database. The user's path may contain symbolic links; the directory
+ * itself may not. */
 static void append_place(struct as_str *place, const struct assay_experiment *it)
 {
     char *real = realpath(it->path, NULL);
@@ -104,8 +105,8 @@ static void append_place(struct as_str *place, const struct assay_experiment *it
     free(real);
 }
 
-/* Nobody asks how much memory SQLite has; to keep the account, behind a lock, was 5 % of writing a
- * million rows. Said before it is first used, or not at all. */
+/* Configures SQLite before its first use. Memory statistics are off: their lock took 5 % of the
+ * time to write a million rows. */
 static void configure_once(void)
 {
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
@@ -154,7 +155,7 @@ static void disconnect(struct assay_experiment *it)
     it->db = NULL;
 }
 
-/* Journal and checks of a writer. A refused write-ahead log is no error: it is only slower. */
+/* Sets the journal and checks of a writer. Without a write-ahead log the writer is only slower. */
 static int set_up_writer(struct assay_experiment *it, struct assay_error *err)
 {
     const char *const journal = as_directory_shares_memory(it)
@@ -166,7 +167,7 @@ static int set_up_writer(struct assay_experiment *it, struct assay_error *err)
                       "opening it to write", err);
 }
 
-/* Back to one plain file; refused while a reader is there, which then keeps the log. */
+/* Returns to one plain file. SQLite refuses this while a reader is open, and then keeps the log. */
 static void tidy(struct assay_experiment *it)
 {
     sqlite3_busy_timeout(it->db, 0);
@@ -290,7 +291,7 @@ void assay_experiment_stop_when(struct assay_experiment *experiment, bool (*stop
     experiment->stopped = stopped;
 }
 
-/* Runs still marked as recording have lost their writer: the lock is ours. */
+/* Marks runs that still record as interrupted: we have the lock, so their writer is gone. */
 static int end_lost_runs(struct assay_experiment *it, struct assay_error *err)
 {
     return as_sql_run(it, "UPDATE run SET state = 'interrupted' WHERE state = 'recording'",
@@ -328,8 +329,8 @@ int assay_experiment_open(const char *path, struct assay_experiment **out, struc
 }
 
 /*
- * Puts in order what needs a writer: the journal of a killed one, runs that were being recorded.
- * Does nothing where a writer lives or nothing can be written.
+ * Repairs the rest of a killed writer: its journal, and runs in state 'recording'. Does nothing
+ * while a writer runs, or without write permission.
  */
 static void repair_experiment(const struct assay_experiment *reader)
 {
@@ -341,8 +342,8 @@ static void repair_experiment(const struct assay_experiment *reader)
 
 static int connect_reader(struct assay_experiment *it, struct assay_error *err)
 {
-    /* A plain file in a read-only place may bear the mark of a write-ahead log, which cannot be
-     * made there; without one there is nothing to share and the file is all. */
+    /* A file on a read-only file system may be marked for a write-ahead log, which cannot be
+     * made there. Without a log the file is complete, so it is opened as immutable. */
     const bool sealed = !as_directory_writable(it) && !as_directory_has_journal(it);
 
     AS_TRY(connect_db(it, SQLITE_OPEN_READONLY, sealed ? "?immutable=1" : "", err));
@@ -405,7 +406,7 @@ int assay_experiment_close(struct assay_experiment **experiment, struct assay_er
     if (it->has_grown)
         as_pack_write(it);
     code = sqlite3_close(it->db);
-    if (code != SQLITE_OK && rc == 0) /* rows still open: a defect of the caller */
+    if (code != SQLITE_OK && rc == 0) /* the caller did not close its rows */
         rc = as_sql_failure(it->db_path, it->db, code, "closing it", err);
     if (it->is_packed)
         as_pack_install(it);

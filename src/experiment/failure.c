@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What SQLite answers, as sentences a user can act on, and the few ways the room runs statements.
- */
+/* Messages for SQLite results that tell users what to do, and functions that run statements. */
 #include <errno.h>
 #include <string.h>
 
@@ -23,10 +21,10 @@ int as_sql_failure(const char *db_path, sqlite3 *db, int code, const char *what,
 
     switch (code & 0xff) {
     case SQLITE_FULL:
-        /* SQLite also says full where it stopped itself; the errno is an old one then. */
+        /* SQLite also returns this at its own limits; errno is then an old value. */
         return disk_failure(db_path, strerror(ENOSPC), err);
     case SQLITE_IOERR:
-        /* SQLite forgets the errno of a write in some places (a commit); the kind stays. */
+        /* SQLite loses the errno of some writes (in a commit); the result code remains. */
         if (system_errno == EFBIG || system_errno == EDQUOT || system_errno == ENOSPC)
             return disk_failure(db_path, strerror(system_errno), err);
         if (code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_FSYNC)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code as objects of a run that measured nothing: so that views and reports have its rows. */
+/* Adds the code of a run without measurements as objects with sums of 0, so that views and
+ * reports show it. */
 #include <stdio.h>
 
 #include "experiment/internal.h"

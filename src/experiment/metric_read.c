@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The values of one metric, wherever they are kept: single ones in the table `value`, those of a
- * set in a column of its table.
+ * Reads the values of one metric. Single values are in the table `value`; values of a set are in a
+ * column of its table.
  */
 #include "base/str.h"
 #include "experiment/internal.h"
@@ -21,7 +21,7 @@ static void emit_bound(struct as_str *sql, const char *column, const char *suffi
     as_str_appendf(sql, ", ifnull(%s%s / 1e%lld, %s)", column, suffix, (long long)digits, unknown);
 }
 
-/* The statement for a row of `sets_sql`. Names and words come from a file. */
+/* Appends the statement for a row of `sets_sql`. Its names and words are untrusted. */
 static int emit_set(struct as_str *sql, struct assay_rows *rows)
 {
     const char *set = assay_rows_text(rows, 0), *column = assay_rows_text(rows, 1);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sets of metrics: values that an analysis has of all objects of a kind, a column a metric. A
- * number is kept as an integer in units of 10^-digits, which SQLite stores in as many bytes as it
- * needs: a table of single values costs 69 bytes each, this one 3 to 15. The view v_set_NAME gives
- * numbers back, and v_values has them beside all others.
+ * Metric sets: values of an analysis for all objects of a kind, one column per metric. A number is
+ * stored as an integer in units of 10^-digits, which takes as few bytes as possible. Tables of
+ * single values take 69 bytes per value; a set takes 3 to 15. The view v_set_NAME returns the
+ * numbers, and v_values lists them with all others.
  */
 #include <ctype.h>
 #include <math.h>
@@ -15,12 +15,12 @@
 #include "experiment/internal.h"
 #include "experiment/schema.h"
 
-#define METRIC_MOST 600 /* three columns each are well within SQLite's 2000 */
+#define METRIC_MOST 600 /* SQLite allows 2000 columns; a metric has three */
 #define DIGITS_MOST 9
 
 struct set_column {
     enum assay_origin origin;
-    double unit; /* values are kept in so many parts of 1 */
+    double unit; /* integers per 1: 10^digits */
     bool bounded;
 };
 
@@ -32,7 +32,7 @@ struct assay_metric_set {
     enum assay_object_kind kind;
 };
 
-/* ---- The table ----------------------------------------------------------------------------- */
+/* ---- Table --------------------------------------------------------------------------------- */
 
 bool as_metric_set_is_name(const char *text)
 {
@@ -62,7 +62,8 @@ static int check_set(const char *name, const struct assay_set_metric *metric, si
     return 0;
 }
 
-/* The statement that made the table too, where its metrics and their digits were the same. */
+/* Appends the statement that makes the table of a set. Equal statements mean equal metrics and
+ * digits. */
 static void append_set_table(struct as_str *sql, const char *name,
                              const struct assay_set_metric *metric, size_t n)
 {
@@ -101,13 +102,14 @@ static void append_set_view(struct as_str *sql, const char *name, enum assay_obj
 
 /* ---- v_values ------------------------------------------------------------------------------ */
 
-/* A name that was read; another's database may hold anything. */
+/* Returns true if the column of a row is a valid name; the database is untrusted. */
 static bool is_name_at(sqlite3_stmt *s, int column)
 {
     return as_metric_set_is_name((const char *)sqlite3_column_text(s, column));
 }
 
-/* "CASE c.number WHEN 0 THEN s.a WHEN 1 THEN s.b / 1e3 END": a row for each column. */
+/* Appends "CASE c.number WHEN 0 THEN s.a WHEN 1 THEN s.b / 1e3 END", with a WHEN for each
+ * column. Returns a result code of SQLite. */
 static int write_case(struct as_str *sql, sqlite3_stmt *columns, const char *suffix)
 {
     int code;
@@ -184,7 +186,7 @@ int as_metric_set_values(struct assay_experiment *experiment, struct as_str *sql
 
 /* ---- Opening ------------------------------------------------------------------------------- */
 
-/* Whether a table or view was made by this very statement, which SQLite keeps. */
+/* Sets `is` if a table or view was made by this exact statement, which SQLite keeps. */
 static int is_made(struct assay_experiment *experiment, const char *statement, bool *is,
                    struct assay_error *err)
 {
@@ -221,8 +223,8 @@ static int make_table(struct assay_experiment *experiment, const char *name,
     return rc;
 }
 
-/* The view of all values, which a set with other columns changes: each change of the schema makes
- * SQLite prepare every statement anew. */
+/* Makes the view of all values again if the columns of a set have changed. Each change of the
+ * schema makes SQLite prepare all statements again. */
 static int remake_values(struct assay_experiment *experiment, struct assay_error *err)
 {
     static const char drop[] = "DROP VIEW v_values; ";
@@ -244,7 +246,7 @@ static int remake_values(struct assay_experiment *experiment, struct assay_error
     return rc;
 }
 
-/* Columns that an earlier form of the set had besides. */
+/* Deletes columns that an earlier version of the set had. */
 static int forget_columns(struct assay_experiment *experiment, int64_t id, size_t n,
                           struct assay_error *err)
 {
@@ -379,7 +381,7 @@ static int check_value(const struct set_column *column, const struct assay_quant
     return 0;
 }
 
-/* A bound, never inside of what it bounds; none where it is not known. */
+/* Binds a bound, or NULL if it is unknown. */
 static void bind_bound(sqlite3_stmt *s, int at, double bound)
 {
     if (fabs(bound) < 9e18)
@@ -425,7 +427,7 @@ int assay_metric_set_add(struct assay_metric_set *set, const struct assay_subjec
     return as_sql_insert(set->experiment, set->add, "writing a row of a set of metrics", NULL, err);
 }
 
-/* ---- Forgetting ---------------------------------------------------------------------------- */
+/* ---- Deletion ------------------------------------------------------------------------------ */
 
 int as_metric_set_forget(struct assay_experiment *experiment, const struct assay_subject *of,
                          const char *pass, struct assay_error *err)

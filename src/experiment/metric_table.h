@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How tools/gen-advice.py writes the metrics of a pass down. */
+/* Metrics of a pass as tools/gen-advice.py generates them. */
 #ifndef AS_EXPERIMENT_METRIC_TABLE_H
 #define AS_EXPERIMENT_METRIC_TABLE_H
 
@@ -7,19 +7,19 @@
 
 #include <assay/experiment.h>
 
-/* What the rows of a metric's statement are. */
+/* Form of the rows that a metric's statement returns. */
 enum as_metric_kind {
-    AS_METRIC_COMPUTED, /* there is none: the pass computes it */
-    AS_METRIC_VALUE,    /* measured: value, low, high, n */
-    AS_METRIC_EXACT,    /* counted: value, n */
-    AS_METRIC_SHARE,    /* samples that are in it, all samples: per cent with its interval */
-    AS_METRIC_MEAN      /* rows of value and samples: the mean weighted by samples */
+    AS_METRIC_COMPUTED, /* no statement: the pass computes the metric */
+    AS_METRIC_VALUE,    /* a measured value: value, low, high, n */
+    AS_METRIC_EXACT,    /* a count: value, n */
+    AS_METRIC_SHARE,    /* samples inside, all samples: a percentage with its interval */
+    AS_METRIC_MEAN      /* value, samples: the mean weighted by samples */
 };
 
 struct as_metric_row {
     struct assay_metric metric;
     enum as_metric_kind kind;
-    const char *sql; /* ?1 is the run; NULL = COMPUTED */
+    const char *sql; /* ?1 is the run; NULL for COMPUTED */
 };
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Makes the model: a database in memory with the schema, listed.
- */
+/* Makes the model: lists a database in memory that has the schema. */
 #include "experiment/model.h"
 
 #include <pthread.h>
@@ -25,17 +23,17 @@ static const char checks_sql[] =
 struct making {
     AS_VEC(struct as_model_object) object;
     AS_VEC(struct as_model_check) check;
-    struct as_arena arena; /* texts */
+    struct as_arena arena; /* holds the texts */
 };
 
 static struct {
-    pthread_mutex_t lock; /* guards the others until it is made */
+    pthread_mutex_t lock; /* guards the other members while the model is made */
     bool is_made;
     struct making made;
     struct as_model model;
 } known = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* SQLITE_NOMEM where there is no memory; `*out` is NULL for NULL. */
+/* Copies a column; NULL stays NULL. Returns SQLITE_NOMEM without memory. */
 static int copy_model_text(struct making *it, sqlite3_stmt *row, int column, const char **out)
 {
     const char *text = (const char *)sqlite3_column_text(row, column);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a database that assay made holds: SQLite is asked once in a process, for it takes as long as
- * all else that is looked at when an experiment is opened.
+ * Objects of a database that assay made. The model is computed once per process: it takes as long
+ * as all other checks when an experiment is opened.
  */
 #ifndef AS_EXPERIMENT_MODEL_H
 #define AS_EXPERIMENT_MODEL_H
@@ -10,16 +10,16 @@
 
 #include <assay/error.h>
 
-/* Of a database: what there is, in the order in which the model has it. */
+/* Lists the objects of a database in the order of the model. */
 extern const char as_model_listing_sql[];
 #define AS_MODEL_TEXTS 4
 
-/* A row of the listing: type, name, table, SQL; NULL where SQLite has none. */
+/* A row of the listing: type, name, table, SQL; NULL if SQLite has no value. */
 struct as_model_object {
     const char *text[AS_MODEL_TEXTS];
 };
 
-/* The statement that finds a row of a table without a text that must be there. */
+/* A statement that finds a row of a table with a required text missing. */
 struct as_model_check {
     const char *table, *sql;
 };
@@ -31,7 +31,7 @@ struct as_model {
     size_t check_n;
 };
 
-/* Lives as long as the process; any thread may ask. Errors: NOMEM, INTERNAL. */
+/* Returns the model, which lives as long as the process. Thread-safe. Errors: NOMEM, INTERNAL. */
 int as_model_get(const struct as_model **out, struct assay_error *err);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packing of a database that has grown: rows that are written in the order of their keys leave an
- * eighth of each page free, and what was taken away leaves pages. All is written anew beside it, in
- * a thirtieth of the time that it took to find it out, and takes its place when it is whole and on
- * the disk; who reads the former one goes on with it.
+ * Packs a database that has grown. Rows written in key order leave an eighth of each page free, and
+ * deleted rows leave free pages. A complete copy is written beside the database and flushed, and
+ * then replaces it. This takes a thirtieth of the time of the measurement. Readers of the old file
+ * keep it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,8 @@
 #include "base/alloc.h"
 #include "experiment/internal.h"
 
-/* The name of the file with `tail` behind it, without links in the way; release it. */
+/* Returns the path of the database with `tail` appended, without symbolic links. The caller
+ * frees it; NULL without memory. */
 static char *name_of(const struct assay_experiment *experiment, const char *tail)
 {
     struct as_str name = {0};
@@ -36,7 +37,7 @@ static bool write_packed(struct assay_experiment *experiment, const char *to)
     if (!uri.failed) {
         char *sql = sqlite3_mprintf("VACUUM INTO %Q", as_str_z(&uri));
 
-        /* It is attached to while it is written. */
+        /* VACUUM INTO attaches the new database */
         sqlite3_limit(experiment->db, SQLITE_LIMIT_ATTACHED, 1);
         done = sql && sqlite3_exec(experiment->db, sql, NULL, NULL, NULL) == SQLITE_OK;
         sqlite3_limit(experiment->db, SQLITE_LIMIT_ATTACHED, 0);
@@ -58,7 +59,7 @@ void as_pack_write(struct assay_experiment *experiment)
     char *from = name_of(experiment, ""), *to = name_of(experiment, AS_PACKED_TAIL);
 
     if (from && to && experiment->lock >= 0 && !as_directory_has_journal(experiment)) {
-        unlink(to); /* of one that was killed */
+        unlink(to); /* left by a killed writer */
         experiment->is_packed = write_packed(experiment, to) && copy_file_mode(from, to);
         if (!experiment->is_packed)
             unlink(to);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing rows: a struct becomes the parameters of its table's statement by the description that
- * data/experiment/tables.txt gives of both.
+ * Writes rows. Binds the members of a struct to the parameters of its table's statement.
+ * data/experiment/tables.txt describes both.
  */
 #include <assert.h>
 #include <math.h>
@@ -24,7 +24,7 @@ static void bind_number(sqlite3_stmt *statement, int at, struct assay_number num
         sqlite3_bind_null(statement, at);
 }
 
-/* A member of whatever type, copied out of its struct. */
+/* Copies a member of any type out of its struct. */
 #define MEMBER(type, from)                                                                         \
     ({                                                                                             \
         type member_;                                                                              \
@@ -44,7 +44,7 @@ static void bind_member(sqlite3_stmt *statement, int at, enum as_row_kind kind, 
     case AS_ROW_INTEGER:
         sqlite3_bind_int64(statement, at, MEMBER(int64_t, from));
         break;
-    case AS_ROW_REAL: /* SQLite keeps NAN as NULL */
+    case AS_ROW_REAL: /* SQLite stores NAN as NULL */
         sqlite3_bind_double(statement, at, MEMBER(double, from));
         break;
     case AS_ROW_BOOL:
@@ -74,7 +74,7 @@ void as_row_result(sqlite3_context *context, enum as_row_kind kind, const char *
     case AS_ROW_NUMBER: {
         const struct assay_number number = MEMBER(struct assay_number, from);
 
-        if (number.known) /* else it stays NULL */
+        if (number.known) /* an unknown number stays NULL */
             sqlite3_result_int64(context, number.value);
         break;
     }
@@ -102,11 +102,11 @@ void as_row_result(sqlite3_context *context, enum as_row_kind kind, const char *
     }
 }
 
-/* Columns that may hold secrets of the user, and how they are read. */
+/* Columns that may hold secrets, and their form. */
 static const struct secret_column {
     enum as_table_id table;
     enum { SECRET_COMMAND, SECRET_ARGV, SECRET_VALUE } how;
-    size_t offset, name; /* of the member, and of the one that names a value */
+    size_t offset, name; /* offsets of the member, and of the member with the name of the value */
 } secret_columns[] = {
     {AS_TABLE_run, SECRET_COMMAND, offsetof(struct assay_row_run, command), 0},
     {AS_TABLE_run, SECRET_ARGV, offsetof(struct assay_row_run, argv), 0},
@@ -135,7 +135,7 @@ static void redact_member(struct as_str *out, const struct secret_column *column
         as_secrets_command(out, text);
 }
 
-/* Binds the texts of a row anew that may hold secrets. */
+/* Binds the texts of a row that may hold secrets again, redacted. */
 static int bind_secrets(sqlite3_stmt *statement, enum as_table_id id, const char *row,
                         struct assay_error *err)
 {
@@ -236,7 +236,7 @@ int as_row_add(struct assay_experiment *experiment, enum as_table_id id, const v
     AS_TRY(as_batch_check(experiment, err));
     if (!as_row_tables[id].key || experiment->in_batch)
         return add_row(experiment, id, row, out, err);
-    AS_TRY(assay_experiment_begin(experiment, err)); /* a batch of one: the key needs it */
+    AS_TRY(assay_experiment_begin(experiment, err)); /* a batch of one row: the key needs a batch */
     rc = add_row(experiment, id, row, out, err);
     if (rc == 0)
         return assay_experiment_commit(experiment, err);
@@ -277,7 +277,7 @@ static int set_row(struct assay_experiment *experiment, enum as_table_id id, int
     return 0;
 }
 
-/* ---- The typed functions ----------------------------------------------------------------- */
+/* ---- Functions by table ------------------------------------------------------------------ */
 
 #define ROW_FUNCTIONS(name)                                                                        \
     int assay_experiment_add_##name(struct assay_experiment *experiment,                           \
@@ -301,7 +301,7 @@ ASSAY_ROW_LIST(ROW_FUNCTIONS)
     }
 ASSAY_PLAIN_ROW_LIST(PLAIN_ROW_FUNCTIONS)
 
-/* ---- Many at once ------------------------------------------------------------------------ */
+/* ---- Many rows at once ------------------------------------------------------------------- */
 
 int assay_experiment_add_new_blocks(struct assay_experiment *experiment,
                                     const struct assay_row_block *row, size_t n, int64_t first_id,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A directory is an absolute path up to its last slash; each has a number, so that files of one
- * name in two directories stay two. Names are whole words.
+ * A directory is an absolute path up to its last slash. Each directory gets a number, so that files
+ * with the same name in two directories stay distinct. Names are replaced as whole words only.
  */
 #include "experiment/redaction.h"
 
@@ -15,11 +15,11 @@
 #include "base/vec.h"
 #include "experiment/internal.h"
 
-#define NAME_MIN_B 2 /* shorter ones would stand in any text */
+#define NAME_MIN_B 2 /* shorter names would occur in any text */
 
 struct redacted_name {
     char *name;
-    unsigned host; /* from 1; 0: a user */
+    unsigned host; /* number of the host, from 1; 0 = a user */
 };
 
 struct as_redaction {
@@ -99,7 +99,7 @@ static bool is_of_word(char c)
     return isalnum((unsigned char)c) || c == '_' || (c & 0x80);
 }
 
-/* The longest name that stands at `at` as a word, or NULL. */
+/* Returns the longest name that begins at `at` as a whole word, or NULL. */
 static const struct redacted_name *name_at(const struct as_redaction *it, const char *begin,
                                            const char *at)
 {
@@ -142,7 +142,7 @@ static bool is_of_path(char c)
     return is_of_word(c) || (c && strchr("/.+-@~%#", c));
 }
 
-/* The length of the absolute path at `at`, with two slashes or more; 0: none stands here. */
+/* Returns the length of the absolute path at `at` if it has at least two slashes, else 0. */
 static size_t path_length(const char *begin, const char *at)
 {
     size_t n = 0;
@@ -154,7 +154,7 @@ static size_t path_length(const char *begin, const char *at)
         return 0;
     for (; is_of_path(at[n]); n++)
         slashes += at[n] == '/';
-    while (n && at[n - 1] == '.') /* of a sentence */
+    while (n && at[n - 1] == '.') /* end of a sentence */
         n--;
     return slashes > 1 ? n : 0;
 }
@@ -171,7 +171,7 @@ static bool is_of_system(const char *path)
     return false;
 }
 
-/* A path below a directory of homes tells a name, which may stand elsewhere too. */
+/* Adds the user name in a path of a home directory, because it may occur in other texts too. */
 static void note_home(struct as_redaction *it, const char *path, size_t n)
 {
     static const char *const known[] = {"home/", "users/", "Users/"};
@@ -188,7 +188,7 @@ static void note_home(struct as_redaction *it, const char *path, size_t n)
     }
 }
 
-/* The number of a directory, from 1; 0 without memory. */
+/* Returns the number of a directory, from 1, or 0 without memory. */
 static size_t number_of(struct as_redaction *it, const char *p, size_t n)
 {
     for (size_t i = 0; i < it->directory.n; i++)
@@ -228,7 +228,7 @@ void as_redaction_append(struct as_redaction *it, const char *text, struct as_st
     append_words(it, from, strlen(from), text, out);
 }
 
-/* ---- Of an experiment -------------------------------------------------------------------- */
+/* ---- Experiments ------------------------------------------------------------------------- */
 
 static int add_hosts(struct assay_experiment *experiment, struct as_redaction *it,
                      struct assay_error *err)
@@ -249,7 +249,7 @@ static int add_hosts(struct assay_experiment *experiment, struct as_redaction *i
     return rc;
 }
 
-/* Who makes the report, and homes in paths of the experiment. */
+/* Adds the current user, and the owners of home directories in the experiment's paths. */
 static int add_users(struct assay_experiment *experiment, struct as_redaction *it,
                      struct assay_error *err)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What each thread of a run is to it. Launchers (processes that are no rank in a run of ranks) and
- * idle helpers wait through the run: their waiting is nobody's loss, and the load is shared out
- * among the others. Who compares loads or adds waiting up asks `thread.role`, and nothing else.
+ * Sets the role of each thread in its run. Launchers (processes without a rank in a run with ranks)
+ * and idle helper threads wait through the run. Their waiting is not a loss, and they take no share
+ * of the load. Comparisons of load and sums of waiting use `thread.role`, and nothing else.
  */
 #include "experiment/roles.h"
 #include "experiment/internal.h"
 
-/* Idle: a thread that ran less than a hundredth of the longest; or less than a tenth, and computed
- * less than a hundredth of the one that computed most: a helper that looks after messages. The
- * longest of a rank always works: a rank that has nothing to do is part of the imbalance. Where
- * the longest has few samples nobody can be told apart from it. */
+/* A thread is idle if it ran less than 1 % of the longest one. It is also idle if it ran less
+ * than 10 % and computed less than 1 % of the maximum: a helper that handles messages. The
+ * longest thread of a rank is always a worker, because a rank without work is part of the
+ * imbalance. If the longest thread has fewer than 30 samples, no thread is idle. */
 static const char sql[] =
     "UPDATE thread SET computing_ns = o.running_ns - o.parallel_ns,"
     " role = CASE WHEN o.is_launcher THEN 'launcher'"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of summarising: what each thread is to its run. */
+/* Finds the role of each thread in its run; a step of the summary. */
 #ifndef AS_EXPERIMENT_ROLES_H
 #define AS_EXPERIMENT_ROLES_H
 
 #include <assay/experiment.h>
 
-/* Sets `role` and `computing_ns` of the threads of a run, from the sums of their samples. */
+/* Sets `role` and `computing_ns` of the threads of a run from the sums of their samples. */
 int as_roles_set(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading by SQL: one statement that only reads, rows one at a time. The statement may come from a
- * user: what is not on the allow-list (sql_allowed.c) is refused before it runs.
+ * Reads rows with one read-only SQL statement, one row at a time. The statement may come from a
+ * user: what the allow-list (sql_allowed.c) does not contain is refused before it runs.
  */
 #include <string.h>
 
@@ -13,10 +13,10 @@
 struct assay_rows {
     struct assay_experiment *experiment;
     sqlite3_stmt *statement;
-    struct as_str *shown; /* by column, without names and paths; NULL: not redacted */
+    struct as_str *shown; /* by column: redacted texts; NULL = no redaction */
 };
 
-/* ---- Around each call -------------------------------------------------------------------- */
+/* ---- Limits around calls ----------------------------------------------------------------- */
 
 static void enter_sql(struct assay_experiment *experiment)
 {
@@ -30,9 +30,9 @@ static void leave_sql(struct assay_experiment *experiment)
     as_limits_leave(experiment);
 }
 
-/* ---- Wrong SQL --------------------------------------------------------------------------- */
+/* ---- SQL errors -------------------------------------------------------------------------- */
 
-/* "line 2, character 8" of a byte offset; characters, not bytes (UTF-8). */
+/* Converts a byte offset to a line and a character (UTF-8), both from 1. */
 static void place_of_column(const char *sql, int offset, int *line, int *character)
 {
     *line = *character = 1;
@@ -78,7 +78,7 @@ static int wrong_sql(struct assay_experiment *experiment, const char *sql, int c
                         why, line, character, sql + offset);
 }
 
-/* Whether `tail` holds another statement: more than blanks, semicolons and comments. */
+/* Returns true if `tail` has another statement: more than blanks, semicolons and comments. */
 static bool has_more(struct assay_experiment *experiment, const char *tail)
 {
     while (*tail) {
@@ -96,7 +96,7 @@ static bool has_more(struct assay_experiment *experiment, const char *tail)
     return false;
 }
 
-/* Room for texts without names and paths. */
+/* Allocates the redacted texts, if redaction is on. */
 static int prepare_shown(struct assay_rows *rows, struct assay_error *err)
 {
     const int n = sqlite3_column_count(rows->statement);
@@ -173,7 +173,7 @@ int assay_rows_next(struct assay_rows *rows, struct assay_error *err)
         return 0;
     AS_TRY(as_limits_failure(experiment, code, err));
     if ((code & 0xff) == SQLITE_ERROR)
-        /* A statement of the user's, or one of ours over numbers that no writer stores. */
+        /* A statement of the user, or a statement of assay over values that no writer stores. */
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "%s: query failed: %s; fix the SQL, or restore a backup if assay "
                             "issued it",
@@ -247,7 +247,7 @@ const char *assay_rows_text(struct assay_rows *rows, int column)
         return text;
     as_str_clear(&rows->shown[column]);
     as_redaction_append(rows->experiment->redaction, text, &rows->shown[column]);
-    /* Without memory nothing is shown rather than a name. */
+    /* Without memory, show nothing rather than a name. */
     return rows->shown[column].failed ? "" : as_str_z(&rows->shown[column]);
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The schema's version: making it, and refusing what is newer, older or foreign. Views and columns
- * with expressions are code: a database that is to be read must have exactly those that assay
- * makes.
+ * Makes the schema, and refuses databases that are newer, older or foreign. Views and computed
+ * columns are code: a database must have exactly those that assay makes.
  */
 #include "experiment/schema.h"
 
@@ -17,7 +16,7 @@ int assay_experiment_schema(void)
     return as_schema_version;
 }
 
-/* ---- What assay makes -------------------------------------------------------------------- */
+/* ---- Objects of assay -------------------------------------------------------------------- */
 
 static bool is_same_object(const struct as_model_object *wanted, sqlite3_stmt *object)
 {
@@ -31,7 +30,7 @@ static bool is_same_object(const struct as_model_object *wanted, sqlite3_stmt *o
     return true;
 }
 
-/* v_values is made anew when there is a set of metrics; then it is what its making gives. */
+/* Returns true if the object is v_values as assay makes it for the present metric sets. */
 static bool is_values(struct assay_experiment *experiment, sqlite3_stmt *object)
 {
     const char *name = (const char *)sqlite3_column_text(object, 1);
@@ -46,8 +45,9 @@ static bool is_values(struct assay_experiment *experiment, sqlite3_stmt *object)
     return is;
 }
 
-/* What users may have added for themselves, and what ANALYZE adds: nothing of ours reads it. SQLite
- * writes these words so; others (triggers, virtual and temporary tables) are code, or hide ours. */
+/* Returns true for objects that users or ANALYZE may add: assay does not read them. SQLite
+ * stores these keywords in this form. Other objects (triggers, virtual and temporary tables) are
+ * code, or hide those of assay. */
 static bool is_harmless(sqlite3_stmt *object)
 {
     static const char *const begin[] = {"CREATE TABLE ", "CREATE VIEW ", "CREATE INDEX ",
@@ -73,8 +73,8 @@ static int not_ours(const struct assay_experiment *experiment, const char *what,
                         experiment->path, what ? what : "?");
 }
 
-/* Walks both listings, sorted alike: each object of the model must be there, and little else;
- * `*has_more`: there is. */
+/* Compares both listings, which have the same order. All objects of the model must be there, and
+ * other objects must be harmless. Sets `has_more` if there are others. */
 static int compare_schemas(struct assay_experiment *experiment, const struct as_model *model,
                            sqlite3_stmt *listing, bool *has_more, struct assay_error *err)
 {
@@ -95,9 +95,8 @@ static int compare_schemas(struct assay_experiment *experiment, const struct as_
     return at < model->object_n ? not_ours(experiment, model->object[at].text[1], err) : 0;
 }
 
-/* Tables of sets are read by what is ours (v_values): a view or a computed column in their place
- * would be code. What sqlite_schema calls them is not asked, for it may lie; the list that does not
- * costs a look into each view. */
+/* Refuses views and computed columns in place of metric sets, because v_values reads the sets.
+ * The names in sqlite_schema may lie, so pragma_table_list is used, although it reads each view. */
 static int check_sets(struct assay_experiment *experiment, struct assay_error *err)
 {
     int64_t found;
@@ -111,8 +110,9 @@ static int check_sets(struct assay_experiment *experiment, struct assay_error *e
 }
 
 /*
- * What a constraint promises is only true of what was written under it, and readers count on texts.
- * Numbers need no look: one that is missing reads as 0. The large tables have no texts.
+ * Refuses missing texts. A constraint holds only for rows that were written under it, and readers
+ * rely on texts. A missing number reads as 0, so numbers are not checked. The large tables have no
+ * texts.
  */
 static int check_texts(struct assay_experiment *experiment, const struct as_model *model,
                        struct assay_error *err)

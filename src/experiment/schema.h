@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The schema as tools/gen-schema.py makes it from data/experiment/: the SQL that creates it, and
- * how the structs of rows become rows.
+ * The schema that tools/gen-schema.py generates from data/experiment/: the SQL that creates it, and
+ * the mapping of structs to rows.
  */
 #ifndef AS_EXPERIMENT_SCHEMA_H
 #define AS_EXPERIMENT_SCHEMA_H
@@ -12,14 +12,14 @@
 
 extern const int as_schema_version;
 extern const char as_schema_sql[];
-extern const char as_schema_values[]; /* the SELECT of v_values without sets of metrics */
+extern const char as_schema_values[]; /* SELECT of v_values without metric sets */
 
 /* "ASAY" in the header of every experiment.db (PRAGMA application_id). */
 #define AS_SCHEMA_APPLICATION 0x41534159
-/* "ASSY": experiments of before the first release, which are refused. */
+/* "ASSY": experiments from before the first release; they are refused. */
 #define AS_SCHEMA_FORMER 0x41535359
 
-/* What a member of a struct is; as in the head of data/experiment/tables.txt. */
+/* Type of a struct member, as in the head of data/experiment/tables.txt. */
 enum as_row_kind {
     AS_ROW_TEXT,
     AS_ROW_NUMBER,
@@ -41,8 +41,8 @@ struct as_row_table {
     const char *name, *writing;
     const struct as_row_column *column;
     size_t column_n;
-    const char *add, *set; /* SQL; `set` is NULL where rows have no ids */
-    const char *conflict;  /* what `add` does to a row that is there; may be NULL */
+    const char *add, *set; /* SQL; `set` is NULL for rows without ids */
+    const char *conflict;  /* what `add` does with an existing row; may be NULL */
     const char *key;       /* makes the index of a brief key; else NULL */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Redaction. A value ends with its word: what stands behind a comma may belong to it. A word that
- * holds blanks is a command line of its own (sh -c '...').
+ * Redaction of secrets. A value ends with its word: text behind a comma may belong to it. A word
+ * with blanks is a command line of its own (sh -c '...').
  */
 #include "experiment/secrets.h"
 
@@ -16,7 +16,7 @@
 #include "base/json_read.h"
 #include "base/out.h"
 
-#define NAME_MAX_B 100 /* longer names are none */
+#define NAME_MAX_B 100 /* longer names are not secrets */
 
 static bool are_kept; /* written before threads start */
 
@@ -63,8 +63,8 @@ static bool is_of_name(char c)
 
 /* ---- Words ------------------------------------------------------------------------------- */
 
-/* Where the value of the first secret in a word begins ("--export=A=1,TOKEN=x": behind "TOKEN=");
- * its end: there is none. */
+/* Returns where the value of the first secret in a word begins: for "--export=A=1,TOKEN=x",
+ * behind "TOKEN=". Returns the length of the word if there is none. */
 static size_t find_value(struct as_view word)
 {
     size_t name = 0;
@@ -79,8 +79,8 @@ static size_t find_value(struct as_view word)
     return word.n;
 }
 
-/* Whether the word is an option whose value is the next word: "--password", "-x" of "NAME" of
- * "-genv NAME VALUE". */
+/* Returns true if the next word is the value of this word: behind "--password", or behind NAME
+ * in "-genv NAME VALUE". */
 static bool asks_for_value(struct as_view before, struct as_view word)
 {
     static const char *const setting[] = {"-env", "-genv", "--env", "--genv"};
@@ -93,14 +93,14 @@ static bool asks_for_value(struct as_view before, struct as_view word)
     return word.n > 1 && word.p[0] == '-';
 }
 
-/* What is known of the words before. */
+/* State of the words so far. */
 struct redaction {
-    struct as_view before; /* the last word */
-    bool is_value;         /* the next word is one */
+    struct as_view before; /* last word */
+    bool is_value;         /* the next word is a value */
 };
 
-/* Whether the word is a command line of its own: behind "-c" of a shell, or with blanks; but a
- * secret with blanks is none: "PASSWORD=two words". */
+/* Returns true if the word is a command line of its own: behind "-c" of a shell, or with blanks.
+ * A secret with blanks is not one: "PASSWORD=two words". */
 static bool is_line(const struct redaction *state, struct as_view word)
 {
     const struct as_view before = state->before;
@@ -113,7 +113,7 @@ static bool is_line(const struct redaction *state, struct as_view word)
     return at == word.n || memchr(word.p, ' ', at);
 }
 
-/* Appends one word, not in quotes. */
+/* Appends one word without quotes. */
 static void redact_word(struct as_str *out, struct redaction *state, struct as_view word)
 {
     const bool is_value = state->is_value && word.n && word.p[0] != '-';
@@ -128,7 +128,7 @@ static void redact_word(struct as_str *out, struct redaction *state, struct as_v
 
 /* ---- Command lines ----------------------------------------------------------------------- */
 
-/* The end of the word at `text`, as a shell sees it. */
+/* Returns the length of the word at `text`, by the rules of a shell. */
 static size_t word_length(const char *text)
 {
     char quote = 0;
@@ -143,7 +143,7 @@ static size_t word_length(const char *text)
     return i;
 }
 
-/* The quote that the word begins with, if it ends with that and is in it as a whole; else 0. */
+/* Returns the quote around the whole word, or 0 if there is none. */
 static char quote_around(struct as_view word)
 {
     const char quote = word.n > 1 ? word.p[0] : 0;
@@ -198,7 +198,7 @@ void as_secrets_command(struct as_str *out, const char *text)
     redact_line(out, as_view_of(text), 0);
 }
 
-/* A word that is not quoted: a line of its own, or a word. */
+/* Appends an unquoted word, or a command line inside it. */
 static void redact_plain_word(struct as_str *out, struct redaction *state, struct as_view word)
 {
     if (is_line(state, word))
@@ -224,7 +224,7 @@ void as_secrets_words(struct as_str *out, const char *words, size_t n)
 
 /* ---- Words in JSON ----------------------------------------------------------------------- */
 
-/* `kept` holds the last word, which `state` refers to. */
+/* Appends one word of an array. `kept` owns the last word, which `state` refers to. */
 static void redact_json_word(struct as_json *json, struct redaction *state, struct as_str *kept,
                              const struct as_str *word)
 {

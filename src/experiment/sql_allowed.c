@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The authorizer of SQLite (https://www.sqlite.org/c3ref/set_authorizer.html): an allow-list.
- * SQLite also asks it when it compiles a statement again because the schema changed, so it stays
- * installed and a flag switches it on. Modules are removed instead of refused: SQLite connects to a
- * module before it asks whether its table may be read.
+ * The authorizer of SQLite (https://www.sqlite.org/c3ref/set_authorizer.html) as an allow-list.
+ * SQLite also calls it when a changed schema makes it compile a statement again. The authorizer
+ * therefore stays installed, and a flag switches it on. Modules are removed instead of refused,
+ * because SQLite connects to a module before it asks for permission.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 
 #include "experiment/sql_allowed.h"
 
-#define PRAGMA_TABLE "pragma_" /* begins the name of the table of a pragma */
+#define PRAGMA_TABLE "pragma_" /* prefix of the table names of pragmas */
 
 static bool is_listed(const char *const *listed, const char *name)
 {
@@ -22,7 +22,7 @@ static bool is_listed(const char *const *listed, const char *name)
     return false;
 }
 
-/* Pragmas that read and change nothing. */
+/* Returns true for pragmas that read only. */
 static bool is_reading_pragma(const char *name)
 {
     static const char *const listed[] = {
@@ -52,7 +52,7 @@ static bool is_table(const char *name)
     return !name || strncasecmp(name, PRAGMA_TABLE, n) != 0 || is_reading_pragma(name + n);
 }
 
-/* A value for a pragma sets it, but for those whose value names a table. */
+/* A value sets a pragma, except for pragmas with a table name as value. */
 static bool is_pragma(const char *name, const char *value)
 {
     static const char *const setting[] = {"application_id", "journal_mode", "schema_version",
@@ -85,8 +85,8 @@ static int authorize(void *context, int action, const char *first, const char *s
     case SQLITE_PRAGMA:
         is_allowed = is_pragma(first, second);
         break;
-    /* A table-valued function declares its columns so. UPDATE of a user is no statement that reads
-     * (sqlite3_stmt_readonly) and refused as such. */
+    /* Table-valued functions declare their columns by an update of sqlite_master. A user's
+     * UPDATE is refused elsewhere (sqlite3_stmt_readonly). */
     case SQLITE_UPDATE:
         is_allowed = first && strcasecmp(first, "sqlite_master") == 0;
         break;

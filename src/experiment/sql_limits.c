@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Limits for SQL that assay did not write: time, memory, the user's Ctrl-C. SQLite's own limit of
- * its heap needs its statistics, which a lock guards at every allocation; a counter in front of its
- * allocator counts only once there is a limit.
+ * Limits of time and memory, and Ctrl-C, for SQL that assay did not write. SQLite's own heap limit
+ * needs its statistics, with a lock at every allocation. A counter in front of its allocator counts
+ * only after a limit was set.
  */
 #include "experiment/sql_limits.h"
 
@@ -13,8 +13,9 @@
 #include "base/clock.h"
 #include "experiment/internal.h"
 
-#define STEPS_PER_LOOK 20000 /* instructions of SQLite's machine, some 100 us */
-#define LIKE_PATTERN_B 1000  /* matching takes time by the product of both texts */
+#define STEPS_PER_LOOK 20000 /* instructions of SQLite's virtual machine; about 100 us */
+/* bytes; matching takes time proportional to the product of both lengths */
+#define LIKE_PATTERN_B 1000
 
 _Static_assert(_Generic((sig_atomic_t)0, int : 1, default : 0), "assay_sql_limits.interrupted");
 
@@ -22,9 +23,9 @@ _Static_assert(_Generic((sig_atomic_t)0, int : 1, default : 0), "assay_sql_limit
 
 static struct {
     sqlite3_mem_methods plain;
-    atomic_bool is_counting; /* never switched off: what was counted must be freed as counted */
-    atomic_bool is_refused;  /* an allocation, since the limit was set */
-    atomic_int_fast64_t held_b, limit_b; /* 0: no limit */
+    atomic_bool is_counting; /* stays on: counted blocks must be subtracted when freed */
+    atomic_bool is_refused;  /* an allocation was refused since the limit was set */
+    atomic_int_fast64_t held_b, limit_b; /* limit_b: 0 = no limit */
 } heap;
 
 static bool is_beyond(int64_t more_b)

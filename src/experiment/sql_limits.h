@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the room needs of sql_limits.c: the counting allocator, and the limits around each call of
- * SQLite. */
+/* Limits of users' SQL: the counting allocator, and the calls around each use of SQLite. */
 #ifndef AS_EXPERIMENT_SQL_LIMITS_H
 #define AS_EXPERIMENT_SQL_LIMITS_H
 
 #include <assay/experiment.h>
 
-/* Puts the counter in front of SQLite's allocator; before SQLite is first used. */
+/* Installs the counting allocator. Call it before the first use of SQLite. */
 void as_limits_install(void);
-/* Sets the limit of memory for the next call of SQLite, and removes it; nothing without limits. */
+/* Set and remove the memory limit around one use of SQLite. Without limits they do nothing. */
 void as_limits_enter(const struct assay_experiment *experiment);
 void as_limits_leave(const struct assay_experiment *experiment);
-/* LIMIT with its sentence if a limit made SQLite answer `code`, else 0. */
+/* Sets the message if a limit caused the result `code` of SQLite. Returns LIMIT (time, Ctrl-C),
+ * NOMEM (memory), or 0 if no limit was reached. */
 int as_limits_failure(const struct assay_experiment *experiment, int code, struct assay_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sums of a run: those of its threads (summary_thread.c) added up, with the spread over
- * threads, shares and their intervals, and written.
+ * Computes the sums of a run: adds up the sums of its threads (summary_thread.c), and writes them
+ * with their spread over threads, shares and intervals.
  */
 #include "experiment/summary.h"
 #include "base/stat.h"
@@ -30,7 +30,7 @@ static enum assay_object_kind kind_of(const struct as_summary *s, size_t object)
     return (enum assay_object_kind)kind;
 }
 
-/* Times of each thread are kept for the kinds whose load distribution is shown. */
+/* Returns true for kinds with a time per thread: reports show their load distribution. */
 static bool keeps_threads(enum assay_object_kind kind)
 {
     return kind == ASSAY_OBJECT_MODULE || kind == ASSAY_OBJECT_FUNCTION ||
@@ -115,7 +115,8 @@ static int write_object(struct as_summary *s, enum assay_object_kind kind, int64
                : 0;
 }
 
-/* The category with most time becomes the object's; among equals the lower number. */
+/* Sets the category of each object: the one with the most time; of equal times, the one with the
+ * lower id. */
 static void choose_categories(struct as_summary *s)
 {
     as_vec_foreach (&s->category, it) {
@@ -210,7 +211,7 @@ static int list_threads(struct as_summary *s, struct assay_error *err)
     return rc;
 }
 
-/* Threads and processes are objects too, whose shares need the total of the run. */
+/* Writes the totals of threads and processes, which are objects too. */
 static int write_threads(struct as_summary *s, const struct as_total *run, struct assay_error *err)
 {
     struct as_total process = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What adding samples up needs of the program in memory: the tree of call paths in preorder, and
- * for each function, location and loop where it belongs. Indexed by row id; entry 0 is "none".
+ * Tables for adding up samples: the tree of call paths in preorder, and the owners of each
+ * function, location and loop. All arrays are indexed by row id; entry 0 means "none".
  */
 #ifndef AS_EXPERIMENT_SUMMARY_H
 #define AS_EXPERIMENT_SUMMARY_H
@@ -15,15 +15,15 @@
 
 struct as_path_node {
     uint32_t parent, function, call_location, category;
-    uint32_t first; /* number in preorder, from 1 */
-    uint32_t last;  /* of its last descendant */
+    uint32_t first; /* preorder number, from 1 */
+    uint32_t last;  /* preorder number of its last descendant */
 };
 
 struct as_place {
     uint32_t loop, block, line, inlining;
 };
 
-/* Parents have lower ids: a stack of inlined functions ends, whatever the database says. */
+/* Parents have lower ids, so that a stack of inlined functions always ends. */
 struct as_inlining_node {
     uint32_t parent, inlined;
 };
@@ -35,13 +35,14 @@ struct as_tables {
     uint32_t *function_module;
     uint32_t *loop_parent;
     struct as_inlining_node *inlining;
-    bool *has_frame; /* by function: it is inlined somewhere, or others are inlined into it */
+    /* by function: it is inlined somewhere, or other functions are inlined into it */
+    bool *has_frame;
     struct as_map_u64 inlined_category; /* as_inlined_category_key -> category */
-    uint32_t *at;                       /* preorder number -> path */
-    /* One more than the largest id of each kind of object that samples are added up by. */
+    uint32_t *at;                       /* path by preorder number */
+    /* Largest id + 1 of each kind of object that has sums. */
     size_t id_end[ASSAY_OBJECT_FRAME + 1];
     size_t location_end, inlining_end;
-    bool no_memory; /* while loading */
+    bool no_memory; /* memory ran out while loading */
 };
 
 static inline uint64_t as_inlined_category_key(uint32_t category, uint32_t inlining)
@@ -49,7 +50,8 @@ static inline uint64_t as_inlined_category_key(uint32_t category, uint32_t inlin
     return (uint64_t)category << 32 | inlining;
 }
 
-/* Loads all tables. Errors: NOMEM, LIMIT (more rows than 2^32), CORRUPT (a circle), reading. */
+/* Loads all tables. Errors: NOMEM, LIMIT (more than 2^32 rows), CORRUPT (a cycle), those of
+ * reading. */
 int as_tables_load(struct assay_experiment *experiment, struct as_tables *tables,
                    struct assay_error *err);
 void as_tables_fini(struct as_tables *tables);
@@ -82,21 +84,21 @@ struct as_share_row {
     double share, low, high;
 };
 
-/* Rows of callpath_time, block_time and time_share, not yet written. */
+/* Rows of callpath_time, block_time and time_share before they are written. */
 struct as_sum_rows {
     int64_t run_id;
     AS_VEC(struct as_sum_row) path, block;
     AS_VEC(struct as_share_row) share;
-    struct as_map_u64 has_share; /* times in ns that are in `share` */
-    int64_t last_ns;             /* which was asked for last: most are alike */
+    struct as_map_u64 has_share; /* times in ns that `share` contains */
+    int64_t last_ns;             /* the last time looked up, since neighbours are often equal */
 };
 
 void as_sum_rows_init(struct as_sum_rows *rows, int64_t run_id);
 void as_sum_rows_fini(struct as_sum_rows *rows);
-/* Of a call path or block. 0 or NOMEM. */
+/* Adds the sums of a call path or block. Returns 0 or ASSAY_ERR_NOMEM. */
 int as_sum_rows_add(struct as_sum_rows *rows, enum assay_object_kind kind, int64_t id,
                     const struct as_sums *sums, int64_t thread_n);
-/* Writes all; `run`: of the whole run. */
+/* Writes all rows; `run` holds the sums of the whole run. */
 int as_sum_rows_write(struct as_sum_rows *rows, struct assay_experiment *experiment,
                       const struct as_sums *run, struct assay_error *err);
 
@@ -104,9 +106,9 @@ int as_sum_rows_write(struct as_sum_rows *rows, struct assay_experiment *experim
 
 struct as_total {
     struct as_sums sums;
-    struct as_moments spread; /* of the inclusive times of threads */
+    struct as_moments spread; /* spread of the inclusive times over threads */
     int64_t min_ns, max_ns;
-    uint32_t category; /* with most of the exclusive time */
+    uint32_t category; /* category with the largest exclusive time */
     int64_t category_ns;
 };
 
@@ -118,9 +120,9 @@ struct as_summary_sample {
 
 struct as_open_path {
     uint32_t last;
-    size_t opened; /* length of `opened` before it */
+    size_t opened; /* length of as_summary.opened before this path was entered */
     size_t entered;
-    struct as_sums sums; /* of it and what was below it so far */
+    struct as_sums sums; /* sums of the path and of its descendants so far */
 };
 
 struct as_thread_sum {
@@ -137,20 +139,21 @@ struct as_summary {
     struct assay_experiment *experiment;
     int64_t run_id;
     struct as_tables tables;
-    size_t base[ASSAY_OBJECT_FRAME + 2]; /* first index of each kind; the last is the end */
-    struct as_sums *thread;              /* by index, of the thread at hand */
-    struct as_total *total;              /* by index */
-    uint32_t *standing;                  /* by index: how often on the way down */
+    size_t base[ASSAY_OBJECT_FRAME + 2]; /* first index of each kind; the last one is the end */
+    struct as_sums *thread;              /* by object index: sums of the current thread */
+    struct as_total *total;              /* by object index */
+    /* by object index: how often it is on the current call path */
+    uint32_t *standing;
     bool *is_touched;
     AS_VEC(uint32_t) touched;
-    AS_VEC(uint32_t) opened;  /* objects whose count left zero, in order */
-    AS_VEC(uint32_t) entered; /* objects counted, in order */
+    AS_VEC(uint32_t) opened;  /* objects with a count above zero, in the order of entry */
+    AS_VEC(uint32_t) entered; /* entered objects, in order; recursion enters an object again */
     AS_VEC(struct as_open_path) way;
     AS_VEC(struct as_summary_sample) samples;
-    AS_VEC(struct as_sort_key) paths;     /* the thread's, by preorder number */
-    bool *is_path;                        /* by preorder number: among `paths` */
-    size_t *sample_at;                    /* by preorder number: first in `samples` */
-    AS_VEC(struct as_thread_sum) threads; /* of the run, those of a process side by side */
+    AS_VEC(struct as_sort_key) paths;     /* preorder numbers of the thread's paths */
+    bool *is_path;                        /* by preorder number: `paths` contains it */
+    size_t *sample_at;                    /* by preorder number: index of its first sample */
+    AS_VEC(struct as_thread_sum) threads; /* threads of the run, grouped by process */
     AS_VEC(struct as_by_category) category;
     struct as_map_u64 category_of; /* object and category -> index in `category` */
     struct as_sum_rows rows;
@@ -159,8 +162,8 @@ struct as_summary {
 };
 
 /*
- * Reads the samples of a thread and adds them up: `thread` of the objects in `touched`, and the
- * time of their categories. `own` receives the sums of the thread itself.
+ * Reads the samples of a thread and adds them up. Sets the sums `thread` of all objects in
+ * `touched`, and adds the time of their categories. `own` receives the sums of the thread itself.
  */
 int as_summary_walk(struct as_summary *s, int64_t thread_id, struct as_sums *own,
                     struct assay_error *err);

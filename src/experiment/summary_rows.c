@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sums of call paths and blocks, of which there are far more than of other objects: what
- * follows from their times is not kept but once for each time, and all are written at once.
+ * Collects the sums of call paths and blocks, which outnumber all other objects. Shares are stored
+ * once per distinct time, and all rows are written at once.
  */
 #include "base/stat.h"
 #include "experiment/bulk.h"
@@ -21,7 +21,7 @@ void as_sum_rows_fini(struct as_sum_rows *rows)
     as_map_u64_fini(&rows->has_share);
 }
 
-/* The share of a time of the run, unless it is there. */
+/* Adds the share of a time in ns, unless it is there already. */
 static int add_share(struct as_sum_rows *rows, int64_t time_ns)
 {
     if (time_ns == rows->last_ns && rows->share.n)

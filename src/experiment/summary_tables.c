@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loads the program's tables for adding samples up, and numbers the call paths in preorder, so
- * that "is an ancestor of" is a comparison of numbers.
+ * Loads the tables for adding up samples. Call paths get preorder numbers, so that "is an ancestor
+ * of" is a comparison of two numbers.
  */
 #include <string.h>
 
@@ -24,7 +24,7 @@ static int end_of(struct assay_experiment *experiment, const char *table, size_t
     return 0;
 }
 
-/* Rows of up to six ids, handed to `take`. */
+/* Calls `take` with each row of up to six ids. */
 static int each_row(struct assay_experiment *experiment, const char *sql, struct as_tables *tables,
                     void (*take)(struct as_tables *, const uint32_t *id), struct assay_error *err)
 {
@@ -85,8 +85,8 @@ static void store_path_node(struct as_tables *tables, const uint32_t *id)
 }
 
 /*
- * Numbers the paths in preorder without recursion. A path may have any parent that exists, so the
- * sizes of subtrees are found by counting children down to zero from the leaves.
+ * Numbers the paths in preorder without recursion. The parent of a path may have any id. Subtree
+ * sizes are therefore found from the leaves, by counting down the children of each path.
  */
 static int number_paths(struct assay_experiment *experiment, struct as_tables *t,
                         struct assay_error *err)
@@ -106,7 +106,7 @@ static int number_paths(struct assay_experiment *experiment, struct as_tables *t
     }
     for (uint32_t i = 1; i < end; i++)
         if (t->path[i].function && !child_n[i])
-            order[n++] = i; /* leaves first, parents after their last child */
+            order[n++] = i; /* leaves first; a parent comes after its last child */
     for (size_t i = 0; i < n; i++) {
         const uint32_t parent = t->path[order[i]].parent;
 
@@ -119,7 +119,8 @@ static int number_paths(struct assay_experiment *experiment, struct as_tables *t
         return as_error_set(err, ASSAY_ERR_CORRUPT,
                             "%s: damaged: its call paths form a circle; restore a backup",
                             experiment->db_path);
-    /* Parents before children; `last` of a parent is how far its children have numbered. */
+    /* Parents before children. `last` of a parent is the last number given to its children so
+     * far. */
     uint32_t top = 0;
     while (n-- > 0) {
         struct as_path_node *node = &t->path[order[n]];

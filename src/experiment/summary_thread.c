@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Adds the samples of a run up, thread by thread. A thread's call paths are walked in preorder
- * with a count for each object of how often it stands on the way down: an object is opened where
- * the count leaves zero, so that recursion counts a sample once. Objects of all kinds share one
- * range of indices. Functions are added up twice: as those of the binary, and as frames, where
- * inlined code counts to the inlined function. Cost: the samples, plus the paths each thread took.
+ * Adds up the samples of a run, thread by thread. The call paths of a thread are walked in
+ * preorder. Each object has a count of how often it is on the current path. It is opened when the
+ * count leaves zero, so that recursion counts a sample once. Objects of all kinds share one range
+ * of indices. Functions have two sums: as functions of the binary, and as frames, with inlined code
+ * counted for the inlined function. The cost grows with the samples and the paths of each thread.
  */
 #include <assert.h>
 
@@ -26,7 +26,7 @@ static struct as_sums *touch(struct as_summary *s, uint32_t object)
     return &s->thread[object];
 }
 
-/* Puts an object on the way down; the first time it is opened. */
+/* Adds an object to the current path; the first time opens it. */
 static void enter_object(struct as_summary *s, enum assay_object_kind kind, uint32_t id)
 {
     const uint32_t object = index_of(s, kind, id);
@@ -48,7 +48,8 @@ static void enter_place(struct as_summary *s, const struct as_place *place)
         enter_object(s, ASSAY_OBJECT_FRAME, s->tables.inlining[at].inlined);
 }
 
-/* Takes objects off the way down to the lengths given; those it closes get `sums` inclusively. */
+/* Removes objects from the current path down to the given lengths. Closed objects get `sums` as
+ * inclusive time. */
 static void leave(struct as_summary *s, size_t opened, size_t entered, const struct as_sums *sums)
 {
     while (s->entered.n > entered)
@@ -96,13 +97,14 @@ static void add_category(struct as_summary *s, enum assay_object_kind kind, uint
     s->category.at[at].time_ns += time_ns;
 }
 
-/* The frame of a function of the binary; 0 where it is the function, for nothing is inlined. */
+/* Returns the frame of a function, or 0 if nothing is inlined: function and frame are then the
+ * same. */
 static uint32_t frame_of(const struct as_summary *s, uint32_t function)
 {
     return s->tables.has_frame[function] ? function : 0;
 }
 
-/* Whose time a place in a frame of `category` is. */
+/* Returns the category of the time at a place in a frame of `category`. */
 static uint32_t category_at(const struct as_summary *s, uint32_t category,
                             const struct as_place *place)
 {
@@ -114,7 +116,7 @@ static uint32_t category_at(const struct as_summary *s, uint32_t category,
     return inlined == AS_MAP_NONE ? category : inlined;
 }
 
-/* What is of a category: it holds the time itself, there is nothing below it. */
+/* Adds time to a category; a category has no children, so all its time is exclusive. */
 static void add_of_category(struct as_summary *s, uint32_t function, uint32_t category,
                             const struct as_sums *sums)
 {
@@ -124,7 +126,7 @@ static void add_of_category(struct as_summary *s, uint32_t function, uint32_t ca
     add_category(s, ASSAY_OBJECT_FUNCTION, function, category, sums->exclusive_ns);
 }
 
-/* A sample in the frame that is on top of the way down; `own` is what has the frame's category. */
+/* Adds a sample in the top frame; `own` receives the sums in the frame's category. */
 static void add_sample(struct as_summary *s, const struct as_path_node *node,
                        const struct as_summary_sample *it, struct as_sums *self,
                        struct as_sums *own)
@@ -202,7 +204,7 @@ static void add_path(struct as_summary *s, uint32_t number)
     s->no_memory |= as_vec_push(&s->way, top) < 0;
 }
 
-/* Marks a path and all above it as the thread's. */
+/* Marks a path and its ancestors as paths of the thread. */
 static void mark_path(struct as_summary *s, uint32_t path)
 {
     for (; path; path = s->tables.path[path].parent) {
@@ -216,7 +218,7 @@ static void mark_path(struct as_summary *s, uint32_t path)
     }
 }
 
-/* Reads the samples of a thread, which come grouped by path. */
+/* Reads the samples of a thread, sorted by path. */
 static int read_samples(struct as_summary *s, int64_t thread_id, struct assay_error *err)
 {
     struct assay_experiment *experiment = s->experiment;

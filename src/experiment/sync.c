@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes the files beside the database to the disk, as SQLite does with the database: a machine
- * that loses power keeps whole runs. Files that did not change since the experiment was opened are
- * left out.
+ * Flushes the files beside the database to disk, as SQLite does with the database. After a power
+ * failure, complete runs are kept. Files that did not change since the experiment was opened are
+ * skipped.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -15,9 +15,9 @@
 #include "base/untrusted_open.h"
 #include "experiment/internal.h"
 
-#define CLOCK_GRAIN_S 1 /* the clock of files ticks up to 10 ms late */
+#define CLOCK_GRAIN_S 1 /* the clock of file times lags by up to 10 ms */
 
-/* Puts all that changed since `since_s` below the directory `fd`, which it closes. Returns 0 or the
+/* Flushes all changes since `since_s` below the directory `fd`, and closes it. Returns 0 or the
  * first errno. */
 static int sync_below(int fd, time_t since_s)
 {
@@ -38,7 +38,7 @@ static int sync_below(int fd, time_t since_s)
             continue;
         const int below = openat(fd, it->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         if (below < 0)
-            continue; /* gone, or not ours */
+            continue; /* removed meanwhile, or not readable */
         if (!is_file) {
             const int one = sync_below(below, since_s);
             number = number ? number : one;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Metrics, values, histograms, findings and flags. A quantity without origin or outside its bounds
- * is a defect of the caller and refused: rule 3 of the house ends here.
+ * Metrics, values, histograms, findings and flags. A quantity without an origin or outside its
+ * bounds is a defect of the caller and is refused.
  */
 #include <assert.h>
 #include <math.h>

@@ -87,7 +87,7 @@ __attribute__((noreturn)) static void be_child(const struct ends *ends, const ch
 {
     char byte;
     ssize_t got;
-    /* Required by Yama: this process and its children may trace the child (agent/inject.h). */
+    /* Required by Yama: this process and its children may trace it (agent/inject/inject.h). */
     prctl(PR_SET_PTRACER, (unsigned long)getppid());
     close(ends->gate[1]); /* otherwise the child would not notice the death of its parent */
     close(ends->failure[0]);

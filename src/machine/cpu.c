@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The micro-architecture of a processor by what cpuid says of it.
- */
+/* Finds the microarchitecture of a CPU by the family, model and stepping of cpuid. */
 #include <string.h>
 
 #include <assay/machine.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Figures of a machine in memory. They are few hundred: looked up one by one.
- */
+/* Machine figures in memory. A few hundred exist at most, so a linear search finds them. */
 #include "machine/figures.h"
 
 #include <string.h>
@@ -18,7 +16,7 @@ static int no_room(struct assay_error *err)
     return as_error_nomem(err, "the figures of a machine");
 }
 
-/* Vectors move: what users see is set anew. */
+/* Updates the public pointers, because growing vectors move. */
 static void publish(struct as_figures *f)
 {
     struct assay_figures *out = &f->figures;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Figures of a machine and the memory of their texts. */
+/* Machine figures and the memory of their strings. */
 #ifndef AS_MACHINE_FIGURES_H
 #define AS_MACHINE_FIGURES_H
 
@@ -12,7 +12,7 @@
 #include "base/vec.h"
 
 struct as_figures {
-    struct assay_figures figures; /* first: what users hold */
+    struct assay_figures figures; /* must be first: callers get a pointer to this member */
     struct as_arena arena;
     AS_VEC(struct assay_host_fact) fact;
     AS_VEC(struct assay_figure) figure;
@@ -21,9 +21,10 @@ struct as_figures {
     AS_VEC(struct assay_figure_group) group;
 };
 
-/* The text of a file of figures. */
+/* Appends the figures in the text format of a figures file. */
 void as_figures_append(struct as_str *to, const struct assay_figures *figures);
-/* Figures of such a text, which is taken apart; `name` is for messages. */
+/* Parses the text of a figures file and changes it on the way. `name` names the text in
+ * messages. The caller frees `out` with assay_figures_free. Errors: NOMEM, CORRUPT. */
 int as_figures_parse(char *text, const char *name, struct assay_figures **out,
                      struct assay_error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Figures as a file: a line a fact, figure, point, finding or group, columns separated by tabs. It
- * is written beside the old one and takes its place when it is whole.
+ * Figures as a file. Each line is a fact, figure, point, finding or group; tabs separate the
+ * columns. A new file is written under another name and then replaces the old one.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -33,7 +33,8 @@ static const char *date_of(int64_t when_s, char out[32])
     return out;
 }
 
-/* Tabs and line ends in names of machines would make columns. */
+/* Appends the text with control characters as blanks: a tab in a machine name would add a
+ * column. */
 static void append_clean(struct as_str *to, const char *text)
 {
     for (; *text; text++)
@@ -70,7 +71,7 @@ void as_figures_append(struct as_str *to, const struct assay_figures *f)
     }
 }
 
-/* The directories above a file, those that are missing, for this user alone. */
+/* Creates the missing directories above a file, accessible to this user only. */
 static void make_directories(const char *path)
 {
     char part[PATH_MAX];
@@ -79,7 +80,7 @@ static void make_directories(const char *path)
         return;
     for (char *at = part + 1; (at = strchr(at, '/')) != NULL; at++) {
         *at = 0;
-        mkdir(part, 0700); /* what is there stays; what cannot be made is said by open */
+        mkdir(part, 0700); /* existing directories stay; open reports other failures */
         *at = '/';
     }
 }
@@ -230,7 +231,7 @@ int as_figures_parse(char *text, const char *name, struct assay_figures **out,
     return rc;
 }
 
-#define FILE_MOST_B ((size_t)4 << 20) /* ours have some 10 KiB */
+#define FILE_MOST_B ((size_t)4 << 20) /* figure files of assay have about 10 KiB */
 
 int assay_figures_open(const char *path, struct assay_figures **out, struct assay_error *err)
 {
@@ -245,14 +246,14 @@ int assay_figures_open(const char *path, struct assay_figures **out, struct assa
     return rc;
 }
 
-/* ---- Places ---------------------------------------------------------------------------------- */
+/* ---- Paths ----------------------------------------------------------------------------------- */
 
 bool assay_figures_directory(char *out, size_t out_b)
 {
     const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
     int n = 0;
 
-    if (data && *data == '/') /* others are to be ignored, says the specification */
+    if (data && *data == '/') /* the XDG specification says to ignore relative paths */
         n = snprintf(out, out_b, "%s/assay/machines", data);
     else if (home && *home == '/')
         n = snprintf(out, out_b, "%s/.local/share/assay/machines", home);
@@ -269,7 +270,7 @@ bool assay_core_table_path(const struct assay_host *host, char *out, size_t out_
                     (int)host->cpu_model_number, (int)host->cpu_stepping) < (int)(out_b - used);
 }
 
-/* FNV-1a, of numbers and texts byte by byte. */
+/* Mixes a number into an FNV-1a hash, byte by byte. */
 static uint64_t mix_number(uint64_t hash, uint64_t number)
 {
     for (unsigned shift = 0; shift < 64; shift += 8)
@@ -284,7 +285,8 @@ static uint64_t mix_text(uint64_t hash, const char *text)
     return mix_number(hash, 0);
 }
 
-/* Memory by the GiB: what the kernel keeps for itself differs from one to the next. */
+/* Returns a hash of the host. Memory is rounded to GiB because the share that the kernel
+ * reserves varies between boots. */
 static uint32_t host_key(const struct assay_host *host)
 {
     const int64_t number[] = {host->cpu_family,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this host is: /proc and /sys read once, cpuid for the hypervisor and the TSC; how its parts
- * hang together is topology.c's. A file that is not there leaves its fact unknown.
+ * Describes this host: reads /proc and /sys once, and cpuid for the hypervisor and the TSC.
+ * topology.c reads the topology. A missing file leaves its fact unknown.
  */
 #include <cpuid.h>
 #include <ctype.h>
@@ -25,9 +25,9 @@
 #include "machine/pmu.h"
 #include "machine/uarch.h"
 
-/* The host and the memory of its texts. */
+/* The host and the memory of its strings. */
 struct host_reading {
-    struct assay_host host; /* first: what users hold */
+    struct assay_host host; /* must be first: callers get a pointer to this member */
     struct as_arena arena;
     AS_VEC(struct assay_host_fact) fact;
     struct assay_topology *topology;
@@ -39,7 +39,8 @@ static const char *copy_host_text(struct host_reading *w, const char *text)
     return as_arena_strndup(&w->arena, text, strlen(text));
 }
 
-/* The beginning of a file without the newline at its end; false when it cannot be read. */
+/* Reads up to out_b - 1 bytes of a file and cuts white space at the end. Returns false if
+ * nothing was read. */
 static bool read_host_text(const struct host_reading *w, const char *path, char *out, size_t out_b)
 {
     char full[4096];
@@ -61,7 +62,7 @@ static FILE *open_lines(const struct host_reading *w, const char *path)
     return fopen(full, "re");
 }
 
-/* ---- Processors ---------------------------------------------------------------------------- */
+/* ---- CPUs ---------------------------------------------------------------------------------- */
 
 static void read_cpu_line(struct host_reading *w, const char *name, const char *value)
 {
@@ -104,7 +105,7 @@ static void read_processors(struct host_reading *w)
         w->host.max_hz = strtoll(list, NULL, 10) * 1000;
 }
 
-/* What hwloc knows; nothing of a machine that it cannot read. */
+/* Fills in the topology; leaves it unknown if hwloc cannot read the machine. */
 static void read_topology(struct host_reading *w)
 {
     struct assay_error ignored;
@@ -118,8 +119,8 @@ static void read_topology(struct host_reading *w)
     w->host.numa_n = w->topology->numa_n;
 }
 
-/* The memory of the only node is the machine's: where more was added while it ran, a node may still
- * say what it began with. */
+/* Sets the size of a single NUMA node to the memory of the machine. After memory hotplug a node
+ * may still report its old size. */
 static void correct_memory(struct host_reading *w)
 {
     if (w->host.numa_n != 1 || w->host.memory_b <= 0)
@@ -154,7 +155,8 @@ static void read_hypervisor(struct host_reading *w)
             w->host.hypervisor = known[i].name;
 }
 
-/* Of a recorded machine by the file `cpuid`, which `cpuid -r` wrote. */
+/* Identifies the core by cpuid. For a recorded machine the file `cpuid` holds the output of
+ * `cpuid -r`. */
 static void identify_core(struct host_reading *w)
 {
     struct assay_processor processor = {.family = 0};
@@ -173,8 +175,9 @@ static void identify_core(struct host_reading *w)
     w->host.core_doubt = *core.doubt ? copy_host_text(w, core.doubt) : NULL;
 }
 
-/* Leaf 0x15 (SDM vol. 2A, CPUID): crystal clock and ratio; a hypervisor's leaf 0x40000010 in kHz;
- * else it is compared with the clock for some milliseconds. */
+/* Finds the TSC frequency. Sources: leaf 0x15 with crystal clock and ratio (SDM vol. 2A, CPUID),
+ * or the hypervisor's leaf 0x40000010 in kHz. Without both, the TSC is compared with the clock
+ * for 5 ms. */
 static void read_tsc(struct host_reading *w)
 {
     unsigned a, b, c, d;
@@ -236,7 +239,7 @@ static void read_system(struct host_reading *w)
         fclose(f);
 }
 
-/* "always [madvise] never": the word in brackets. */
+/* Reduces "always [madvise] never" to the word in brackets. */
 static void choose_bracketed(char *text)
 {
     char *open = strchr(text, '['), *close = open ? strchr(open, ']') : NULL;
@@ -282,8 +285,8 @@ static int read_facts(struct host_reading *w)
     return 0;
 }
 
-/* Entries of the last TLB for data in pages of 4 KiB; 0: not known. AMD: leaf 0x80000006 (APM vol.
- * 3); Intel: leaf 0x18 (SDM vol. 2A). */
+/* Returns the number of entries of the largest data TLB for 4 KiB pages, or 0 if unknown. AMD:
+ * leaf 0x80000006 (APM vol. 3). Intel: leaf 0x18 (SDM vol. 2A). */
 static unsigned tlb_entries(void)
 {
     unsigned a, b, c, d, most = 0;
@@ -308,7 +311,7 @@ static int add_host_fact(struct host_reading *w, const char *name, const char *v
     return fact.value ? as_vec_push(&w->fact, fact) : ASSAY_ERR_NOMEM;
 }
 
-/* What only the running machine can be asked. */
+/* Adds the facts that only the running machine can report. */
 static int read_running_facts(struct host_reading *w)
 {
     char text[512], words[1024];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which core a processor has, and which table is for it. A hypervisor may pass on any family and
- * model; what it cannot make up are instructions. So the model counts unless its core lacks several
- * that cpuid shows; then, and where no table is for a core, instructions and caches decide which
- * is nearest (data/machine/features.txt).
+ * Finds the core of a CPU and the table for it. A hypervisor can report any family and model, but
+ * it cannot add instructions. The model therefore counts unless its core lacks several instructions
+ * that cpuid shows. In that case, and for a core without a table, instructions and caches select
+ * the nearest core (data/machine/features.txt).
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,15 +16,16 @@
 #include "machine/microarchitectures.h"
 #include "machine/uarch.h"
 
-/* One feature too many may be one that a core was given late; several are another core. */
+/* One extra feature may be a late addition to a core; several extra features mean another core. */
 #define CONTRADICTING 2
 
-/* A core that lacks an instruction cannot be it; one that has more may have some of them hidden,
- * and so may the sizes of caches be made up. */
+/* A core that lacks a shown instruction is unlikely. An instruction that is not shown weighs 1,
+ * because a hypervisor may hide it. Cache sizes weigh little, because a hypervisor may invent
+ * them. */
 #define LACK_WEIGHT  16
 #define CACHE_WEIGHT 3
 
-#define SAID_MOST 4 /* features in a sentence */
+#define SAID_MOST 4 /* max features named in a message */
 
 static const struct as_cpu_core *core_named(const char *name)
 {
@@ -55,7 +56,7 @@ bool as_core_extensions(const char *core, uint64_t *out)
     return found != NULL;
 }
 
-/* The first line of a core by its name; NULL: the vendor has none. */
+/* Returns the first line of a core with this name, or NULL if the vendor has no such core. */
 static const struct as_microarchitecture *line_of_core(const char *name, const char *vendor)
 {
     for (size_t i = 0; i < as_microarchitecture_n; i++)
@@ -100,7 +101,8 @@ static unsigned unlikeness(const struct as_cpu_core *core, const struct assay_pr
     return d;
 }
 
-/* Of the same vendor; with a table where asked for. NULL: nothing is known of the processor. */
+/* Returns the core of the same vendor that is nearest by instructions and caches. `has_table`
+ * restricts the search to cores with a table. Returns NULL if the features are unknown. */
 static const struct as_cpu_core *nearest_core(const struct assay_processor *it, bool has_table)
 {
     const struct as_cpu_core *best = NULL;
@@ -136,7 +138,7 @@ static void append_core_doubt(struct assay_core *out, struct as_str *said)
     as_str_fini(said);
 }
 
-/* The model against the instructions. */
+/* Replaces the core of the model if it contradicts the instructions that cpuid shows. */
 static void doubt_model(const struct assay_processor *it, struct assay_core *out)
 {
     const struct as_cpu_core *named = core_named(out->name), *near = nearest_core(it, false);

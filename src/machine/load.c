@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How many processors a process may use (affinity, quotas of control groups) and how long these
- * have been busy by now. Sources: proc(5), Documentation/admin-guide/cgroup-v2.rst,
+ * Reads how many CPUs a process may use, and for how long these CPUs have been busy. Affinity and
+ * cgroup quotas limit the number. Sources: proc(5), Documentation/admin-guide/cgroup-v2.rst,
  * Documentation/accounting/psi.rst.
  */
 #include <stdarg.h>
@@ -18,9 +18,9 @@
 
 struct asked {
     const char *root;
-    long pid;                     /* 0: this process */
-    uint8_t may[CPUS_MOST / 8];   /* a bit a processor */
-    struct assay_host_load *load; /* to be filled */
+    long pid;                     /* 0 = this process */
+    uint8_t may[CPUS_MOST / 8];   /* affinity mask, one bit per CPU */
+    struct assay_host_load *load; /* receives the result */
 };
 
 __attribute__((format(printf, 2, 3))) static FILE *open_at(const struct asked *a,
@@ -43,7 +43,7 @@ static FILE *open_proc(const struct asked *a, const char *name)
 
 /* ---- Affinity ------------------------------------------------------------------------------ */
 
-/* "0-3,8": marks them; how many. */
+/* Marks the CPUs of a list such as "0-3,8" and returns their number. */
 static int64_t mark_list(struct asked *a, const char *list)
 {
     int64_t n = 0;
@@ -79,7 +79,7 @@ static void read_affinity(struct asked *a)
 
 /* ---- Quotas -------------------------------------------------------------------------------- */
 
-/* A group may use `quota` us in every `period` us; "max" or below 0: as many as there are. */
+/* Applies a quota of `quota` us in every `period` us; "max" or a negative quota means no limit. */
 static void bound_by_quota(struct asked *a, double quota, double period)
 {
     const double n = quota > 0 && period > 0 ? quota / period : -1;
@@ -90,7 +90,8 @@ static void bound_by_quota(struct asked *a, double quota, double period)
         a->load->usable_cpu_n = n;
 }
 
-/* Up to two numbers in the first line; what is none, as "max", is -1. */
+/* Reads up to two numbers from the first line and closes the file. Each missing number, or a
+ * word such as "max", gives -1. */
 static void numbers_in(FILE *f, double value[2])
 {
     char line[128], *at = line, *end;
@@ -131,7 +132,8 @@ static bool names_cpu(const char *controllers)
     return false;
 }
 
-/* Groups lie in groups: the least quota of all above counts. */
+/* Applies the quotas of all cgroups of the process: the smallest quota on the path to the root
+ * counts. */
 static void read_quotas(struct asked *a)
 {
     char line[4096];
@@ -162,10 +164,10 @@ static void read_quotas(struct asked *a)
 
 /* ---- Load ---------------------------------------------------------------------------------- */
 
-/* The line of a processor, behind "cpu"; that of all has a blank there. */
+/* Adds the times of one CPU. `line` starts behind "cpu"; the line of all CPUs has a blank there. */
 static void add_processor(struct asked *a, const char *line, int64_t tick_ns)
 {
-    /* user nice system idle iowait irq softirq steal */
+    /* user nice system idle iowait irq softirq steal, in ticks */
     long long t[8] = {0};
     char *at, *end;
     const unsigned long cpu = strtoul(line, &at, 10);
@@ -237,7 +239,8 @@ struct assay_external_load assay_external_load_of(const struct assay_host_load *
                                  ? after->steal_ns - before->steal_ns
                                  : 0;
     out.used_cpu_n = (double)((others_ns > 0 ? others_ns : 0) + steal_ns) / (double)wall_ns;
-    if (out.used_cpu_n > out.able_cpu_n) /* ticks, and readings a little apart */
+    /* ticks are coarse, and the readings are not simultaneous */
+    if (out.used_cpu_n > out.able_cpu_n)
         out.used_cpu_n = out.able_cpu_n;
     out.is_high = out.used_cpu_n >= HIGH_SHARE * out.able_cpu_n;
     return out;

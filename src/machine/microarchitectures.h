@@ -12,7 +12,7 @@ struct as_microarchitecture {
     const char *name, *words;
 };
 
-extern const struct as_microarchitecture as_microarchitectures[]; /* the first that fits counts */
+extern const struct as_microarchitecture as_microarchitectures[]; /* the first match counts */
 extern const size_t as_microarchitecture_n;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernel is asked, not guessed at: a virtual machine, a container and a setting refuse counters
- * with different errors (perf_event_open(2)).
+ * Asks the kernel instead of guessing. A virtual machine, a container and a kernel setting refuse
+ * counters with different errors (perf_event_open(2)).
  */
 #include "machine/pmu.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What cpuid says of a processor: who made it, family, model and stepping, what instructions and
- * caches it has. Of the one at hand, or as `cpuid -r` wrote it down. Intel, SDM volume 2A, CPUID;
- * AMD, APM volume 3, appendix E.
+ * Reads vendor, family, model, stepping, instructions and caches of a CPU from cpuid. The source is
+ * this CPU or the output of `cpuid -r`. References: Intel SDM volume 2A, CPUID; AMD APM volume 3,
+ * appendix E.
  */
 #include <cpuid.h>
 #include <stdio.h>
@@ -18,14 +18,15 @@ struct cpuid_words {
     uint32_t at[4]; /* eax, ebx, ecx, edx */
 };
 
-/* Where the words of a leaf come from: `text`, NULL: the processor at hand. */
+/* The source of cpuid leaves: the output of `cpuid -r`, or this CPU if `text` is NULL. */
 struct cpuid_source {
     const char *text;
 };
 
-enum { NUMBERS = 6 }; /* of a line: leaf, subleaf and four registers */
+enum { NUMBERS = 6 }; /* numbers of a line: leaf, subleaf and four registers */
 
-/* "   0x00000007 0x01: eax=0x00001c30 ebx=...": false: it is no such line. */
+/* Parses a line such as " 0x00000007 0x01: eax=0x00001c30 ebx=..."; false if it has another
+ * form. */
 static bool read_numbers(const char *line, uint32_t number[NUMBERS])
 {
     for (unsigned i = 0; i < NUMBERS; i++) {
@@ -41,7 +42,7 @@ static bool read_numbers(const char *line, uint32_t number[NUMBERS])
     return true;
 }
 
-/* Of the first processor that has the line. */
+/* Finds the first line of a leaf, which is that of the first CPU; false if there is none. */
 static bool find_leaf(const char *text, uint32_t leaf, uint32_t subleaf, struct cpuid_words *out)
 {
     struct as_view rest = as_view_of(text), line;
@@ -58,7 +59,7 @@ static bool find_leaf(const char *text, uint32_t leaf, uint32_t subleaf, struct 
     return false;
 }
 
-/* False: the processor has no such leaf. */
+/* Reads a leaf; false if the CPU does not have it. */
 static bool read_leaf(const struct cpuid_source *from, uint32_t leaf, uint32_t subleaf,
                       struct cpuid_words *out)
 {
@@ -81,7 +82,7 @@ static uint64_t read_features(const struct cpuid_source *from)
             leaf = f->leaf;
             subleaf = f->subleaf;
             is_there = read_leaf(from, leaf, subleaf, &words);
-            if (is_there && subleaf > 0) { /* eax of subleaf 0 is the last there is */
+            if (is_there && subleaf > 0) { /* eax of subleaf 0 is the last subleaf */
                 struct cpuid_words first;
                 is_there = read_leaf(from, leaf, 0, &first) && first.at[0] >= subleaf;
             }
@@ -92,7 +93,8 @@ static uint64_t read_features(const struct cpuid_source *from)
     return found;
 }
 
-/* Leaf 4 and AMD's 0x8000001D have one form: kind, level, ways, partitions, line, sets. */
+/* Reads cache sizes. Leaf 4 and AMD's 0x8000001D have the same layout: type, level, ways,
+ * partitions, line, sets. */
 static void read_caches(const struct cpuid_source *from, struct assay_processor *out)
 {
     const bool is_amd = strcmp(out->vendor, "AuthenticAMD") == 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tree of a machine, read by hwloc (https://www.open-mpi.org/projects/hwloc/): packages, NUMA
- * nodes, caches, cores, processors. Without devices and without hwloc's plugins, which would load
- * the drivers of graphics processors; with processors that this process may not use. A file of
- * another machine is foreign, and hwloc's parser crashes on some: a child reads it.
+ * Reads the topology with hwloc (https://www.open-mpi.org/projects/hwloc/): packages, NUMA nodes,
+ * caches, cores and CPUs. CPUs that this process may not use are included. Devices are not. Plugins
+ * of hwloc stay disabled, because they would load GPU drivers. A file from another machine is
+ * untrusted, and hwloc's parser crashes on some files, so a child process reads it.
  */
 #include <errno.h>
 #include <limits.h>
@@ -28,12 +28,12 @@
 #define XML_MAX_B ((size_t)256 << 20) /* hwloc takes an int */
 
 struct topology_reading {
-    struct assay_topology topology; /* first: what users hold */
+    struct assay_topology topology; /* must be first: callers get a pointer to this member */
     struct as_arena arena;
     AS_VEC(struct assay_place) place;
     hwloc_topology_t hwloc;
     cpu_set_t affinity;
-    bool is_here; /* this machine: affinity counts */
+    bool is_here; /* this machine, so affinity counts */
     bool failed;  /* out of memory */
 };
 
@@ -50,8 +50,8 @@ const char *assay_place_word(unsigned kind)
 
 /* ---- Loading --------------------------------------------------------------------------------- */
 
-/* Variables are all by which hwloc can be told these things; they are as before when it is loaded.
- */
+/* An environment variable that is changed during a load. Environment variables are hwloc's only
+ * interface for these settings. */
 struct overridden_variable {
     const char *name;
     char *before;
@@ -74,11 +74,11 @@ static void restore_variable(const struct overridden_variable *held)
     free(held->before);
 }
 
-/* Without cpuid where the kernel says enough: hwloc binds itself to each processor in turn for it.
- */
+/* Configures hwloc; returns a negative number on failure. Without cpuid hwloc does not need to
+ * bind itself to every CPU in turn. */
 static int prepare_hwloc(hwloc_topology_t hwloc, struct as_view xml, bool with_cpuid)
 {
-    /* With attributes of memory: kinds of memory follow from them. */
+    /* Keep memory attributes: hwloc derives kinds of memory from them. */
     const unsigned long flags =
         HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED | HWLOC_TOPOLOGY_FLAG_NO_DISTANCES;
 
@@ -151,8 +151,7 @@ static int load_hwloc(struct topology_reading *t, const char *root, const char *
     return 0;
 }
 
-/* ---- The tree ---------------------------------------------------------------------------------
- */
+/* ---- Tree -------------------------------------------------------------------------------- */
 
 static int kind_of(hwloc_obj_type_t type)
 {
@@ -234,7 +233,8 @@ static void describe_place(struct topology_reading *t, hwloc_obj_t object,
     }
 }
 
-/* `depth` bounds what a file of somebody else can make of the stack. */
+/* Adds an object and its children. The limit on `depth` keeps untrusted files from exhausting
+ * the stack. */
 static void add_place(struct topology_reading *t, hwloc_obj_t object, uint32_t parent,
                       unsigned depth)
 {
@@ -260,7 +260,8 @@ static int64_t count_type(const struct topology_reading *t, hwloc_obj_type_t typ
     return n > 0 ? n : -1;
 }
 
-/* The kind of most of the memory: of the last of the largest nodes. */
+/* Sets `memory_most` to the memory kind of the largest NUMA node; of equal sizes, the last one
+ * counts. */
 static void find_memory(struct assay_topology *out)
 {
     uint64_t max_b = 0;
@@ -320,7 +321,7 @@ static int read_tree(struct topology_reading *t, const char *root, const char *x
 
 /* ---- Files of other machines ----------------------------------------------------------------- */
 
-/* In the child. What it allocates goes with it. */
+/* Runs in the child process; its memory is freed when the child exits. */
 static int read_tree_of_file(void *context, struct as_str *answer, struct assay_error *err)
 {
     struct topology_reading t = {0};
@@ -380,8 +381,7 @@ void assay_topology_free(struct assay_topology **topology)
     *topology = NULL;
 }
 
-/* ---- Questions ---------------------------------------------------------------------------------
- */
+/* ---- Queries ----------------------------------------------------------------------------- */
 
 static const struct assay_place *find_cpu(const struct assay_topology *topology, unsigned cpu)
 {
@@ -406,8 +406,8 @@ static bool is_inside(const struct assay_topology *topology, const struct assay_
     }
 }
 
-/* Of several nodes of one place (kinds of memory) the first, which is where the kernel allocates.
- */
+/* If several nodes share one place (kinds of memory), the first one is returned: the kernel
+ * allocates from it by default. */
 int assay_topology_numa_of(const struct assay_topology *topology, unsigned cpu)
 {
     const struct assay_place *pu = find_cpu(topology, cpu);
@@ -459,7 +459,7 @@ static uint32_t core_of(const struct assay_topology *topology, const struct assa
 
 size_t assay_topology_cores(const struct assay_topology *topology, int numa, int *cpu, size_t most)
 {
-    uint32_t last = UINT32_MAX; /* threads of a core stand side by side */
+    uint32_t last = UINT32_MAX; /* the threads of a core are adjacent in the tree */
     size_t n = 0;
 
     for (size_t i = 0; i < topology->place_n; i++) {

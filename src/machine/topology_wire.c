@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A head, the places without their pointers, then the text of each place and of the processor. */
+/* Layout: a head, the places without pointers, then the string of each place and of the CPU
+ * model. */
 #include "machine/topology_wire.h"
 
 #include <stddef.h>
@@ -33,7 +34,8 @@ void as_topology_encode(struct as_str *out, const struct assay_topology *topolog
     append_wire_text(out, topology->cpu_model);
 }
 
-/* A text up to its zero; NULL for an empty one. False if it has no end. */
+/* Reads a string up to its zero byte; an empty string gives NULL. Returns false if the zero is
+ * missing or memory runs out. */
 static bool get_text(const char **at, const char *end, struct as_arena *arena, const char **text)
 {
     const char *zero = *at < end ? memchr(*at, 0, (size_t)(end - *at)) : NULL;
@@ -53,7 +55,7 @@ static bool is_place(const struct assay_place *place, size_t index)
            (place->kind != ASSAY_PLACE_NUMA || place->memory);
 }
 
-/* Copies a place; its bool may be any byte. */
+/* Copies a place. The byte of its bool may have any value, so it is normalised. */
 static void get_place(const char *from, struct assay_place *to)
 {
     unsigned char usable;

@@ -8,12 +8,12 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-/* Appends the topology. `memory_most` is left out. */
+/* Appends the topology without `memory_most` and `usable_cpu_n`. */
 void as_topology_encode(struct as_str *out, const struct assay_topology *topology);
 
 /*
- * Reads one; its places and texts live in `arena`. The bytes are foreign: false if they do not fit
- * each other, or without memory.
+ * Decodes a topology; its places and strings live in `arena`. The bytes are untrusted. Returns
+ * false if they are inconsistent or memory runs out.
  */
 bool as_topology_get(const char *bytes, size_t n, struct as_arena *arena,
                      struct assay_topology *out);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Tables of cores: which there are, and the line of an instruction in one.
- */
+/* Core tables: the list of tables, and the line for an instruction. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +14,7 @@
 #include "machine/uarch.h"
 
 #define TABLE       "the table of a core"
-#define TABLE_MAX_B ((size_t)16 << 20) /* ours have up to 600 KiB */
+#define TABLE_MAX_B ((size_t)16 << 20) /* built-in tables have up to 600 KiB */
 
 const char *const *assay_uarch_names(void)
 {
@@ -68,7 +66,7 @@ int assay_uarch_open(const char *name, struct assay_uarch **out, struct assay_er
     return rc;
 }
 
-/* ---- Processors ---------------------------------------------------------------------------- */
+/* ---- CPUs ---------------------------------------------------------------------------------- */
 
 static unsigned number_of(struct as_view digits)
 {
@@ -78,7 +76,7 @@ static unsigned number_of(struct as_view digits)
     return n;
 }
 
-/* "1-5,12" */
+/* Returns true if a list such as "1-5,12" contains the model. */
 static bool holds_model(struct as_view spans, unsigned model)
 {
     struct as_view span, first;
@@ -93,7 +91,8 @@ static bool holds_model(struct as_view spans, unsigned model)
     return false;
 }
 
-/* Only lines 'match' are looked at: reading whole tables takes milliseconds. */
+/* Returns true if a 'match' line of the table fits this CPU. It skips all other lines, because
+ * parsing a whole table takes milliseconds. */
 static bool is_table_of(struct as_view text, const char *vendor, unsigned family, unsigned model)
 {
     struct as_view line, word[3];
@@ -120,7 +119,7 @@ const char *assay_uarch_name_of(const char *vendor, unsigned family, unsigned mo
     return NULL;
 }
 
-/* What the first line 'source' says. */
+/* Returns the text of the first 'source' line. */
 static struct as_view first_source(struct as_view text)
 {
     struct as_view line, word = {0};
@@ -168,14 +167,16 @@ const char *assay_uarch_host(void)
     return core.table;
 }
 
-/* Code runs here or not, whatever other processors of that core, or the hypervisor, let through. */
+/* Removes extensions that this CPU does not show. A table lists all extensions of a core, but a
+ * CPU or hypervisor may disable some. */
 static void restrict_extensions(const struct assay_processor *it, struct assay_uarch *uarch)
 {
     if (it->features && uarch && uarch->extensions)
         uarch->extensions &= as_extensions_of_features(it->features);
 }
 
-/* The table that was measured on a core as this one; false: none, or it cannot be read (said). */
+/* Opens the table that was measured on this kind of core. Returns false if there is none, or if
+ * it cannot be read; `choice->damaged` then holds the error. */
 static bool open_measured(const struct assay_processor *it, struct assay_uarch **out,
                           struct assay_uarch_choice *choice)
 {
@@ -239,7 +240,7 @@ int assay_uarch_group_find(const struct assay_uarch *uarch, const char *name)
     return -1;
 }
 
-/* ---- Lines of instructions ----------------------------------------------------------------- */
+/* ---- Lines for instructions ---------------------------------------------------------------- */
 
 uint64_t as_key_hash(struct as_view text)
 {
@@ -259,19 +260,20 @@ static const struct assay_timing *find_exact(const struct as_uarch_table *table,
     return NULL;
 }
 
-/* Compare and exchange of twice the width is dearer than all others. */
+/* Compare and exchange of double width costs more than all other locked operations. */
 static bool is_double_exchange(const struct as_key_parts *key)
 {
     return as_view_equal(key->mnemonic, as_view_of("cmpxchg8b")) ||
            as_view_equal(key->mnemonic, as_view_of("cmpxchg16b"));
 }
 
-/* All locked operations of a core cost about the same: another one stands for one without a line,
- * never the same operation without the lock. */
+/* Finds a locked operation in place of one without a line. All locked operations of a core cost
+ * about the same. The same operation without a lock is never used, because it is much cheaper. */
 static const struct assay_timing *find_locked(const struct as_uarch_table *table,
                                               const struct as_key_parts *asked, unsigned *distance)
 {
-    enum { OTHER = 20, OTHER_WIDTH = 2, OTHER_FORM = 10 }; /* so that it counts as alike */
+    /* weights that keep the result in the range of ASSAY_TIMING_WIDTH */
+    enum { OTHER = 20, OTHER_WIDTH = 2, OTHER_FORM = 10 };
     const struct assay_timing *best = NULL;
     for (size_t row = 0; row < table->timing.n; row++) {
         const struct as_key_parts *line = &table->parts.at[row];

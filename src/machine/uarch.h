@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of tables of cores share: the table with its memory and its index, and keys of
- * lines in parts, so that what two lines differ in can be weighed.
+ * Shared by the files that read core tables: the table with its memory and index, and keys split
+ * into parts. The parts of two keys give the distance between their lines.
  */
 #ifndef AS_MACHINE_UARCH_H
 #define AS_MACHINE_UARCH_H
@@ -27,36 +27,39 @@ enum as_key_bits {
     AS_KEY_LEA_INDEX = 1 << 10,
     AS_KEY_LEA_SCALE = 1 << 11,
     AS_KEY_LEA_DISP = 1 << 12,
-    AS_KEY_OTHER = 1 << 13 /* words of implicit operands */
+    AS_KEY_OTHER = 1 << 13 /* words for implicit operands */
 };
 
-/* One operand of a key: r(egister), v(ector), m(emory), a(ddress), i(mmediate), j(ump), k, x, ...
- */
+/* One operand of a key. `kind` is a letter: r(egister), v(ector), m(emory), a(ddress),
+ * i(mmediate), j(ump), k, x, ... */
 struct as_key_operand {
     char kind;
     bool fixed;
-    uint16_t bits; /* width */
+    uint16_t bits; /* width in bits */
 };
 
 struct as_key_parts {
-    struct as_view mnemonic; /* into the text taken apart */
-    uint32_t bits;           /* as_key_bits */
+    struct as_view mnemonic; /* points into the text of the key */
+    uint32_t bits;           /* bits of as_key_bits */
     uint8_t operand_n;
     struct as_key_operand operand[ASSAY_OPERANDS_MAX];
 };
 
+/* Splits a key into its parts; `out` points into `key`. */
 void as_key_split(const char *key, struct as_key_parts *out);
-/* Mnemonic without what its relatives differ in (the v of AVX, the condition): for the index. */
+/* Returns the mnemonic without the parts in which its relatives differ, such as the v of AVX or
+ * a condition. It is the key of the index `by_family`. */
 struct as_view as_key_family(struct as_view mnemonic);
-/* What `line` lacks to be `asked`: 0 the same; below 10 alike; below 100 another width; below 200
- * the register form of what is asked with memory; else another thing. */
+/* Returns the distance from `line` to `asked`: 0 for the same key, below 10 for a similar one,
+ * below 100 for another width. From 100 on, `line` has a register in place of the memory operand
+ * of `asked`. At 1000 or more the two cannot be compared. */
 unsigned as_key_distance(const struct as_key_parts *asked, const struct as_key_parts *line);
 
 struct as_uarch_table {
-    struct assay_uarch uarch; /* first: what users hold */
+    struct assay_uarch uarch; /* must be first: callers get a pointer to this member */
     struct as_arena arena;
     AS_VEC(struct assay_timing) timing;
-    AS_VEC(struct as_key_parts) parts; /* by timing */
+    AS_VEC(struct as_key_parts) parts; /* key parts; same index as `timing` */
     AS_VEC(struct assay_uarch_source) source;
     AS_VEC(struct assay_uarch_match) match;
     struct as_index by_key, by_family;
@@ -64,7 +67,7 @@ struct as_uarch_table {
 
 uint64_t as_key_hash(struct as_view text);
 
-/* The text of a table that the program carries. */
+/* The text of a table that is built into the program. */
 struct as_uarch_text {
     const char *name;
     const char *text;
@@ -73,21 +76,22 @@ struct as_uarch_text {
 extern const struct as_uarch_text as_uarch_texts[];
 extern const size_t as_uarch_texts_n;
 extern const char *const as_uarch_names[];
-/* By its name; NULL: the program has none. */
+/* Returns the built-in table with this name, or NULL if there is none. */
 const struct as_uarch_text *as_uarch_text_find(const char *name);
 
-/* A name of ASSAY_UARCH_PARAMETER_LIST. */
+/* Returns true if `name` is in ASSAY_UARCH_PARAMETER_LIST. */
 bool as_uarch_is_parameter(const char *name);
-/* Its place in `set`; below 0: none. */
+/* Returns the index of the parameter in `set`, or a negative number if there is none. */
 int as_uarch_parameter_of(const char *name);
 
-/* Adds the extensions of a core of data/machine/features.txt; false: there is no such core. */
+/* Adds the extensions of a core in data/machine/features.txt to `out`. Returns false if the file
+ * has no such core. */
 bool as_core_extensions(const char *core, uint64_t *out);
-/* Bits by assay_extension of the features of a processor (assay_processor.features). */
+/* Returns the extensions (bits by assay_extension) that match assay_processor.features. */
 uint64_t as_extensions_of_features(uint64_t features);
 
 struct assay_host;
-/* Which table predictions for this host take, and where it is from, as words. */
+/* Writes which table predictions for this host use, and the source of that table. */
 void as_uarch_describe_host(const struct assay_host *host, char *out, size_t out_b);
 
 #endif

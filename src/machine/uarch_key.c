@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keys of lines: the text of a form and what else of an instruction decides its cost (an index
- * register, equal sources of an idiom, the parts of lea), and how far two keys are apart.
+ * Builds the keys of table lines, and computes the distance between two keys. A key is the text of
+ * an instruction form and other parts that affect its cost: an index register, equal sources of an
+ * idiom, the parts of lea.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -48,13 +49,13 @@ static bool starts_digit(const char *text)
     return isdigit((unsigned char)*text);
 }
 
-/* The number that begins at `text`: widths are small. */
+/* Parses the number at `text`, a width in bits. */
 static unsigned digits_at(const char *text)
 {
     return (unsigned)strtoul(text, NULL, 10);
 }
 
-/* A general register by its name: the width, 0 for what is none. */
+/* Returns the width of a general register in bits, or 0 if the name is not one. */
 static uint16_t width_of_name(const char *name, size_t n)
 {
     if (n == 3 && name[0] == 'r')
@@ -150,7 +151,7 @@ void as_key_split(const char *key, struct as_key_parts *out)
 
 struct as_view as_key_family(struct as_view mnemonic)
 {
-    /* Which operand is added, and the signs, change nothing of what an FMA costs. */
+    /* Operand order and signs do not change the cost of an FMA. */
     if (as_view_starts(mnemonic, "vfmadd") || as_view_starts(mnemonic, "vfmsub"))
         return (struct as_view){mnemonic.p + 1, 2};
     if (as_view_starts(mnemonic, "vfnmadd") || as_view_starts(mnemonic, "vfnmsub"))
@@ -185,7 +186,8 @@ static unsigned operand_distance(const struct as_key_operand *asked,
             return 100;
         return 1000;
     }
-    if ((asked->bits == 80) != (line->bits == 80)) /* what the x87 converts, and what it does not */
+    /* x87 converts 80-bit operands, so their cost differs */
+    if ((asked->bits == 80) != (line->bits == 80))
         return 1000;
     if (asked->kind == 'i')
         return distance + (asked->bits != line->bits);
@@ -200,7 +202,7 @@ unsigned as_key_distance(const struct as_key_parts *asked, const struct as_key_p
         return 1000;
     const unsigned most = asked->operand_n > line->operand_n ? asked->operand_n : line->operand_n;
     const unsigned least = asked->operand_n + line->operand_n - most;
-    /* AVX names the destination apart from the first source. */
+    /* AVX forms have a separate destination operand. */
     if (most - least > 1 || (most != least && !distance))
         return 1000;
     const unsigned skip_asked = asked->operand_n > line->operand_n && most > 1,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the text of a core's table. What cannot be read is an error that names the line: a table
- * with a spelling mistake would give wrong cycles without a word.
+ * Parses the text of a core table. A faulty line is an error with its line number, because a
+ * misspelt table would give wrong cycles silently.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -19,11 +19,11 @@ struct table_reading {
     unsigned line;
     char *column[UARCH_COLUMNS];
     unsigned column_n;
-    /* Of the table that this one is like: its lines may be written anew, once each. */
+    /* Facts about the table named by 'like'. This table may replace each of its lines once. */
     unsigned depth;
     size_t base_forms;
     unsigned base_groups;
-    uint64_t *form_again; /* bits by row: written anew */
+    uint64_t *form_again; /* one bit per row: the row was replaced */
     uint64_t group_again;
     struct assay_error *err;
 };
@@ -42,7 +42,7 @@ static bool read_real(const char *text, float *out)
     return end != text && !*end;
 }
 
-/* "13-20" or "13". */
+/* Parses "13-20" or "13"; returns false if it is malformed or the second number is smaller. */
 static bool read_span(char *text, float *best, float *worst)
 {
     char *dash = *text ? strchr(text + 1, '-') : NULL;
@@ -51,7 +51,7 @@ static bool read_span(char *text, float *best, float *worst)
     return read_real(text, best) && read_real(dash ? dash + 1 : text, worst) && *worst >= *best;
 }
 
-/* 0 where there are no digits. */
+/* Parses an unsigned number; 0 if there are no digits. */
 static unsigned read_count(const char *text)
 {
     return (unsigned)strtoul(text, NULL, 10);
@@ -59,7 +59,7 @@ static unsigned read_count(const char *text)
 
 static int find_source(const struct table_reading *r, const char *id)
 {
-    /* A table's own source hides that of the table it is like. */
+    /* Search from the end: a source of this table hides one of the 'like' table. */
     for (size_t i = r->table->source.n; i-- > 0;)
         if (strcmp(r->table->source.at[i].id, id) == 0)
             return (int)i;
@@ -92,7 +92,8 @@ static int read_match(struct table_reading *r)
     return 0;
 }
 
-/* "+CORE" of data/machine/features.txt, or an extension by its word. */
+/* Adds the extensions of "+CORE" (data/machine/features.txt), or one extension; false if
+ * unknown. */
 static bool read_extension(const char *word, uint64_t *out)
 {
     const int at = *word == '+' ? -1 : assay_extension_find(word);
@@ -101,7 +102,7 @@ static bool read_extension(const char *word, uint64_t *out)
     return at >= 0 || (*word == '+' && as_core_extensions(word + 1, out));
 }
 
-/* Those of the base do not count: the line tells all of them. */
+/* Sets the extensions. The line lists all of them: those of the 'like' table are dropped. */
 static int read_isa(struct table_reading *r)
 {
     uint64_t found = 0;
@@ -146,7 +147,7 @@ bool as_uarch_is_parameter(const char *name)
     return parameter_find(name) >= 0;
 }
 
-/* A source, and behind it how far measurements differ; below 0: not said. */
+/* Returns the index of the source in a column; sets `spread` to its percentage / 100, or to -1. */
 static int find_source_spread(struct table_reading *r, char *column, float *spread)
 {
     char *percent = strchr(column, ' ');
@@ -158,7 +159,7 @@ static int find_source_spread(struct table_reading *r, char *column, float *spre
     return find_source(r, column);
 }
 
-/* Looked for and not seen is '-': the value that was there stays. */
+/* Sets a parameter; '-' means that a measurement found no value, and the old value stays. */
 static int read_set(struct table_reading *r)
 {
     struct assay_uarch *uarch = &r->table->uarch;
@@ -194,7 +195,7 @@ static int find_port(struct table_reading *r, const char *name)
     return (int)uarch->port_n++;
 }
 
-/* Where a group's line goes: a new one, or that of the base; NULL: it is there already. */
+/* Returns the new group, or that of the 'like' table; NULL for a repeated or surplus one. */
 static struct assay_uarch_group *group_place(struct table_reading *r, const char *name)
 {
     struct assay_uarch *uarch = &r->table->uarch;
@@ -238,7 +239,7 @@ static int find_class(struct table_reading *r, const char *name)
     return (int)uarch->bypass_class_n++;
 }
 
-/* FROM and TO may be * (any) or !x (any but x); later lines win. */
+/* Parses a bypass delay. FROM and TO may be * (any) or !x (any but x); later lines win. */
 static int read_bypass(struct table_reading *r)
 {
     unsigned at[2];
@@ -316,7 +317,7 @@ static int read_place(const char *text, size_t n)
     }
 }
 
-/* "4 2>0:1 f>0:2", "13-20", "-" */
+/* Parses a latency such as "4 2>0:1 f>0:2", "13-20" or "-". */
 static int read_latency(struct table_reading *r, char *text, struct assay_timing *timing)
 {
     timing->latency = timing->worst = -1;
@@ -373,7 +374,7 @@ static int read_flags(struct table_reading *r, char *text, struct assay_timing *
     return 0;
 }
 
-/* A line in the place of the base's. */
+/* Replaces a line of the 'like' table. */
 static int replace_timing(struct table_reading *r, uint32_t row, const struct assay_timing *timing)
 {
     if (row >= r->base_forms || r->form_again[row / 64] >> row % 64 & 1)
@@ -419,8 +420,8 @@ static int read_form(struct table_reading *r)
 
 static int read_text(struct table_reading *r, char *text);
 
-/* The lines of another table, without the processors that it is for. Sources keep their ids: a line
- * of this table that names one of them says that it is from there. */
+/* Reads another table without its 'match' lines. Its sources keep their ids: lines of this table
+ * can refer to them. */
 static int read_like(struct table_reading *r)
 {
     struct as_uarch_table *table = r->table;

@@ -3,6 +3,7 @@
  * Kernels that compute: enough independent chains to hide the longest latency of any core (6
  * cycles, 2 pipes). The values converge and never become denormal.
  */
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -13,12 +14,14 @@ enum { PARTS = 4 }; /* of a loop body, each with all chains */
 const char *as_operation_name(enum as_operation operation)
 {
     static const char *const name[] = {"add", "mul", "fma"};
+    assert((size_t)operation < sizeof name / sizeof *name);
     return name[operation];
 }
 
 const char *as_number_name(enum as_number number)
 {
     static const char *const name[] = {"f64", "f32", "i64", "i32"};
+    assert((size_t)number < sizeof name / sizeof *name);
     return name[number];
 }
 

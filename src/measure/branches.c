@@ -67,7 +67,8 @@ static struct as_parameter *note_cycles(struct as_parameter_work *w, const char 
     p->is_noisy = cycles->status == ASSAY_METER_NOISY;
     p->spread = cycles->cycles > 0 ? (cycles->high - cycles->low) / cycles->cycles : -1;
     if (!(cycles->cycles > 0))
-        snprintf(p->unseen, sizeof p->unseen, "%s", assay_meter_status_text(cycles->status));
+        snprintf(p->missing_why, sizeof p->missing_why, "%s",
+                 assay_meter_status_text(cycles->status));
     return p;
 }
 
@@ -133,8 +134,8 @@ static int measure_mispredicted(struct as_parameter_work *w, struct as_assembly 
     struct as_parameter *p = note_cycles(w, "mispredicted_branch", "cycles", &cycles[1]);
     p->value = 2 * (cycles[1].cycles - cycles[0].cycles);
     p->is_noisy |= cycles[0].status == ASSAY_METER_NOISY;
-    if (!*p->unseen && !(cycles[0].cycles > 0 && p->value >= MISPREDICTED_LEAST))
-        snprintf(p->unseen, sizeof p->unseen,
+    if (!*p->missing_why && !(cycles[0].cycles > 0 && p->value >= MISPREDICTED_LEAST))
+        snprintf(p->missing_why, sizeof p->missing_why,
                  "a branch on random bits takes %.2f cycles more than one on a constant",
                  p->value / 2);
     return 0;
@@ -205,9 +206,11 @@ void as_fusion_judge(struct as_parameter *p, double one, double two, double pair
     const double share = (pair - one) / (two - one);
 
     if (!(one > 0) || two < 1.05 * one)
-        snprintf(p->unseen, sizeof p->unseen, "one instruction and two among nops take the same");
+        snprintf(p->missing_why, sizeof p->missing_why,
+                 "one instruction and two among nops take the same");
     else if (fabs(share - (share > 0.5)) > 0.35)
-        snprintf(p->unseen, sizeof p->unseen, "%.2f slots are neither one nor two", 1 + share);
+        snprintf(p->missing_why, sizeof p->missing_why, "%.2f slots are neither one nor two",
+                 1 + share);
     p->value = share > 0.5 ? 2 : 1;
 }
 
@@ -219,7 +222,7 @@ static int measure_pair(struct as_parameter_work *w, struct as_assembly *a,
 
     AS_TRY(pair_cycles(w, a, pair, &cycles, err));
     struct as_parameter *p = note_cycles(w, pair->name, pair->rank ? "slots" : "", &cycles);
-    if (!*p->unseen)
+    if (!*p->missing_why)
         as_fusion_judge(p, reference[0], reference[1], cycles.cycles);
     if (!pair->rank)
         p->value = p->value == 1;
@@ -237,8 +240,8 @@ static void store_fusion_rank(struct as_parameter_work *w)
         if (!p || !pairs[i].rank)
             continue;
         all->is_noisy |= p->is_noisy;
-        if (*p->unseen)
-            memcpy(all->unseen, p->unseen, sizeof all->unseen);
+        if (*p->missing_why)
+            memcpy(all->missing_why, p->missing_why, sizeof all->missing_why);
         if (p->value > 1 && pairs[i].rank <= rank)
             rank = pairs[i].rank - 1;
     }
@@ -299,8 +302,8 @@ static int measure_opcache(struct as_parameter_work *w, struct as_assembly *a,
     p->is_noisy = 4 * noisy > n;
     p->sample_n = (unsigned)n;
     if (!as_knee_find(x, y, n, OPCACHE_STEP, &knee)) {
-        snprintf(p->unseen, sizeof p->unseen, "the rate of nops does not fall at once up to %u",
-                 OPCACHE_MOST);
+        snprintf(p->missing_why, sizeof p->missing_why,
+                 "the rate of nops does not fall at once up to %u", OPCACHE_MOST);
         return 0;
     }
     p->value = round(knee.from * SLOTS_OF_INSN);

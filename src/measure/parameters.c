@@ -53,7 +53,7 @@ void as_parameters_compare(struct as_parameter_list *list, const struct assay_ua
     for (size_t i = 0; i < list->n; i++) {
         struct as_parameter *p = &list->at[i];
         const int at = as_uarch_parameter_of(p->name);
-        if (at < 0 || *p->unseen || *p->doubt || strcmp(p->unit, "entries") != 0 ||
+        if (at < 0 || *p->missing_why || *p->doubt || strcmp(p->unit, "entries") != 0 ||
             p->value >= LEAST_OF_KNOWN * known->set[at])
             continue;
         p->is_noisy = true;
@@ -79,8 +79,9 @@ void as_parameters_append(struct as_str *to, const struct as_parameter_list *lis
         const struct as_parameter *p = &list->at[i];
         if (!as_uarch_is_parameter(p->name))
             continue;
-        if (*p->unseen) {
-            as_str_appendf(to, "# %s: not seen: %s\nset\t%s\t-\tm1\n", p->name, p->unseen, p->name);
+        if (*p->missing_why) {
+            as_str_appendf(to, "# %s: not seen: %s\nset\t%s\t-\tm1\n", p->name, p->missing_why,
+                           p->name);
             continue;
         }
         as_str_appendf(to, "%sset\t%s\t%.4g\t%s", p->is_noisy && has_base ? "# noisy: " : "",
@@ -107,12 +108,12 @@ int as_parameters_keep(const struct as_parameter_list *list, struct assay_figure
                                             .when_s = (int64_t)time(NULL)};
         snprintf(name, sizeof name, "core.%s", p->name);
         assay_figures_drop_findings(figures, name);
-        if (!*p->unseen)
+        if (!*p->missing_why)
             AS_TRY(assay_figures_set(figures, &figure, err));
-        if (!*p->unseen && !*p->doubt)
+        if (!*p->missing_why && !*p->doubt)
             continue;
-        if (*p->unseen)
-            snprintf(text, sizeof text, "%s: not seen: %s", name, p->unseen);
+        if (*p->missing_why)
+            snprintf(text, sizeof text, "%s: not seen: %s", name, p->missing_why);
         else
             snprintf(text, sizeof text, "%s: of little trust: %s", name, p->doubt);
         AS_TRY(assay_figures_add_finding(figures, name, text, err));
@@ -192,11 +193,11 @@ static int measure_chain(struct as_parameter_work *w, const struct measured_chai
         p->spread = (cycles.high - cycles.low) / cycles.cycles;
         if (strncmp(chain->name, "forward", 7) == 0 && p->value < RENAMED)
             snprintf(
-                p->unseen, sizeof p->unseen,
+                p->missing_why, sizeof p->missing_why,
                 "its chain: a load takes %.2g cycles behind the store: the core renames memory",
                 p->value);
     } else {
-        snprintf(p->unseen, sizeof p->unseen, "its chain: %s",
+        snprintf(p->missing_why, sizeof p->missing_why, "its chain: %s",
                  assay_meter_status_text(cycles.status));
     }
     return 0;
@@ -214,7 +215,7 @@ static int measure_yes(struct as_parameter_work *w, const char *name, double mos
     p->is_noisy = cycles.status == ASSAY_METER_NOISY;
     p->value = cycles.cycles < most;
     if (!(cycles.cycles > 0))
-        snprintf(p->unseen, sizeof p->unseen, "its chain: %s",
+        snprintf(p->missing_why, sizeof p->missing_why, "its chain: %s",
                  assay_meter_status_text(cycles.status));
     return 0;
 }

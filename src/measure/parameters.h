@@ -21,8 +21,8 @@ struct as_parameter {
     double spread; /* relative; negative: unknown */
     unsigned sample_n;
     bool is_noisy;
-    char unseen[160]; /* why it was not measured; "": it was */
-    char doubt[160];  /* why it is noisy, in addition to the gate; "": none */
+    char missing_why[160]; /* why it was not measured; "": it was */
+    char doubt[160];       /* why it is noisy, in addition to the gate; "": none */
 };
 
 struct as_parameter_list {

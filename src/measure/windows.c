@@ -233,15 +233,15 @@ void as_window_judge(struct as_parameter *p, double *x, double *y, size_t n, dou
 
     sort_points(x, y, n);
     if (!as_knee_find(x, y, n, STEP, &knee)) {
-        snprintf(p->unseen, sizeof p->unseen, "no clear knee up to %.0f instructions",
+        snprintf(p->missing_why, sizeof p->missing_why, "no clear knee up to %.0f instructions",
                  n ? x[n - 1] : 0.);
         return;
     }
     p->value = knee.at + more;
     p->spread = (knee.at - knee.from) / knee.at;
     if (beyond > 0 && p->value >= HIDDEN * beyond)
-        snprintf(p->unseen, sizeof p->unseen, "what holds all of them fills first, at %.0f",
-                 beyond);
+        snprintf(p->missing_why, sizeof p->missing_why,
+                 "what holds all of them fills first, at %.0f", beyond);
 }
 
 /* ---- Passes ----------------------------------------------------------------------------------
@@ -249,8 +249,8 @@ void as_window_judge(struct as_parameter *p, double *x, double *y, size_t n, dou
 
 static bool is_same(const struct as_parameter *a, const struct as_parameter *b)
 {
-    if (*a->unseen || *b->unseen)
-        return *a->unseen && *b->unseen;
+    if (*a->missing_why || *b->missing_why)
+        return *a->missing_why && *b->missing_why;
     return fabs(a->value - b->value) <= fmax(SAME_ENTRIES, SAME_SHARE * fmax(a->value, b->value));
 }
 
@@ -260,7 +260,7 @@ bool as_window_agree(const struct as_parameter *pass, size_t n, struct as_parame
     bool agreed = false;
 
     for (size_t i = 1; i < n; i++)
-        if (!*pass[i].unseen && (*pass[best].unseen || pass[i].value > pass[best].value))
+        if (!*pass[i].missing_why && (*pass[best].missing_why || pass[i].value > pass[best].value))
             best = i;
     *out = pass[best];
     for (size_t i = 0; i < n; i++)
@@ -285,8 +285,8 @@ static int measure_one(struct window *w, const struct filler *f, bool again, str
     *p = (struct as_parameter){.name = f->name, .unit = "entries", .spread = -1};
     p->sample_n = curve.sample_n;
     p->is_noisy = 4 * curve.noisy_n > curve.n;
-    as_window_judge(p, curve.x, curve.y, curve.n, behind && !*behind->unseen ? behind->value : 0,
-                    f->more);
+    as_window_judge(p, curve.x, curve.y, curve.n,
+                    behind && !*behind->missing_why ? behind->value : 0, f->more);
     return 0;
 }
 
@@ -296,7 +296,7 @@ static void write_disagreement(const struct as_parameter *pass, size_t n, char *
 
     for (size_t i = 0; i < n && at < out_b; i++) {
         const char *between = i == 0 ? "" : i + 1 < n ? ", " : " and ";
-        if (*pass[i].unseen)
+        if (*pass[i].missing_why)
             at += (size_t)snprintf(out + at, out_b - at, "%snone", between);
         else
             at += (size_t)snprintf(out + at, out_b - at, "%s%.0f", between, pass[i].value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether the inputs are the ranks of one run of one job: each rank once, one job, the same files,
- * and at the same time.
+ * Checks that the inputs are the ranks of one run of one job: each rank once, one job, the same
+ * binaries, and overlapping times.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,20 +10,21 @@
 #include "base/error.h"
 #include "merge/internal.h"
 
-/* Between the end of all before and the start of the next, of one job: clocks of machines that are
- * not kept, and a start on a busy machine. */
+/* Max gap between the end of all earlier inputs and the start of the next. It allows for
+ * unsynchronised clocks and a slow start on a busy machine. */
 #define APART_NS INT64_C(10000000000)
 
 /* ---- Order --------------------------------------------------------------------------------- */
 
-/* qsort has no context; the program merges once. */
+/* qsort passes no context; the program merges once. */
 static const struct as_merge *sorted;
 
 static int compare_parts(const void *a, const void *b)
 {
     const struct as_merge_part *x = &sorted->part.at[*(const uint32_t *)a];
     const struct as_merge_part *y = &sorted->part.at[*(const uint32_t *)b];
-    const uint64_t rank_x = (uint64_t)x->rank, rank_y = (uint64_t)y->rank; /* none is last */
+    /* -1 (no rank) is last */
+    const uint64_t rank_x = (uint64_t)x->rank, rank_y = (uint64_t)y->rank;
 
     if (rank_x != rank_y)
         return rank_x < rank_y ? -1 : 1;
@@ -65,7 +66,7 @@ static int check_ranks(const struct as_merge *merge, struct assay_error *err)
     return 0;
 }
 
-/* Whose the first two values of a thing are, and which. */
+/* Reports the first two values of a fact and the inputs that have them. Returns USAGE or NOMEM. */
 static int differ(const struct as_merge *merge, const struct as_merge_fact *fact, const char *what,
                   const char *thing, const char *advice, struct assay_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is expected to be the same in all inputs: things by name, each with the values it has and
- * the inputs in which it has them. Also how inputs are named to the user.
+ * Facts that should be equal in all inputs: each has its values and the inputs with each value.
+ * Also names inputs in messages.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files of an input's run (streams of samples, kept binaries), copied beside those of the
- * others under a name with the number of the input. Only plain files of the run's own directory: an
- * experiment may come from anywhere.
+ * Copies the files of an input's run (sample streams, kept binaries) under names with the number of
+ * the input. Only regular files in the run's own directory are copied, because the input is
+ * untrusted.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -84,7 +84,8 @@ int as_merge_open_run(const struct as_merge_files *files, int64_t run_id)
     return fd;
 }
 
-/* "0003-main.samples"; of another run of the input than the merged one "0003-run2-...". */
+/* Appends "0003-main.samples"; for another run of the input than the merged one,
+ * "0003-run2-...". */
 static void append_name(const struct as_merge_files *files, int64_t run_id, const char *name,
                         struct as_str *out)
 {
@@ -107,7 +108,8 @@ static int copy_into(const struct as_merge_files *files, int at, int64_t run_id,
     return rc;
 }
 
-/* The file name in "run-NNN/NAME", and the number; NULL where NAME does not stay there. */
+/* Returns NAME of a path "run-NNN/NAME" and sets `run_id`. Returns NULL if NAME is not in that
+ * directory. */
 static const char *name_in_run(const char *path, int64_t *run_id)
 {
     const char *slash = strchr(path, '/');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Caveats on the merged run: the flags of its parts, those that say the same as one with
- * the ranks that it is of, and what the merging itself found.
+ * Caveats of the merged run: the flags of its parts, and flags about the merge itself. Equal flags
+ * of several parts become one that names the ranks.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,12 +10,12 @@
 #include "base/error.h"
 #include "merge/internal.h"
 
-/* Of flags of one name about one object, with other texts: so many are written one by one. */
+/* Max flags of one name and object that are written one by one. */
 #define ALIKE_MOST 8
-/* Values of a thing that are told apart. */
+/* Max values of a fact that are listed. */
 #define VALUES_MOST 4
 
-/* ---- Of the parts -------------------------------------------------------------------------- */
+/* ---- Flags of the parts -------------------------------------------------------------------- */
 
 static struct as_merge_flag *find_or_add(struct as_merge *merge, const struct assay_flag *flag)
 {
@@ -69,7 +69,8 @@ static int write_flag(struct as_merge *merge, const char *name, enum assay_objec
     return rc;
 }
 
-/* "rank 3: what it says"; what all say, or what is of one object of a rank, as it is. */
+/* Writes a flag as "rank 3: text". Flags of all parts, and flags of a process or thread, need no
+ * rank. */
 static int write_of_parts(struct as_merge *merge, const struct as_merge_flag *flag,
                           struct assay_error *err)
 {
@@ -89,7 +90,7 @@ static bool is_alike(const struct as_merge_flag *a, const struct as_merge_flag *
     return a->kind == b->kind && a->object_id == b->object_id && strcmp(a->name, b->name) == 0;
 }
 
-/* The rest of those like the one at `at`, as one. */
+/* Writes the flags like the one at `at`, and after it, as one. */
 static int write_more(struct as_merge *merge, size_t at, struct assay_error *err)
 {
     const struct as_merge_flag *like = &merge->flag.at[at];
@@ -134,7 +135,7 @@ static int write_parts(struct as_merge *merge, struct assay_error *err)
     return 0;
 }
 
-/* ---- Of the merging ------------------------------------------------------------------------ */
+/* ---- Flags of the merge -------------------------------------------------------------------- */
 
 static int write_own(struct as_merge *merge, const char *name, int64_t n, struct as_str *text,
                      struct assay_error *err)
@@ -176,7 +177,8 @@ static int flag_missing(struct as_merge *merge, struct assay_error *err)
     return rc;
 }
 
-/* The first start on each machine, after that on the machine of the first rank. */
+/* Flags the offsets of the clocks: the first start on each machine, relative to the machine of
+ * the first rank. */
 static int flag_clocks(struct as_merge *merge, struct assay_error *err)
 {
     const struct as_merge_part *first = &merge->part.at[merge->order.at[0]];

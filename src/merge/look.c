@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The first look at each input: when and where its run was, of which ranks, and what is expected to
- * be the same in all. One is open at a time.
+ * Reads the facts of each input: the time of its run, its ranks, and what should be equal in all.
+ * One input is open at a time.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,14 +36,14 @@ static struct assay_number number_at(struct assay_rows *rows, int column)
                                  assay_rows_kind(rows, column) == ASSAY_CELL_INTEGER};
 }
 
-/* ---- Which run ----------------------------------------------------------------------------- */
+/* ---- Selection of the run ------------------------------------------------------------------ */
 
 static int find_directory(struct part_look *l, struct assay_error *err)
 {
     struct stat st;
 
     if (stat(l->part.path, &st) != 0)
-        return 0; /* said when it is opened */
+        return 0; /* opening it reports the error */
     l->part.device = st.st_dev;
     l->part.inode = st.st_ino;
     as_vec_foreach (&l->merge->part, it)
@@ -93,7 +93,7 @@ static int find_run(struct part_look *l, struct assay_error *err)
     return rc < 0 ? rc : 0;
 }
 
-/* ---- The run ------------------------------------------------------------------------------- */
+/* ---- Run ----------------------------------------------------------------------------------- */
 
 static int note_row(struct part_look *l, struct assay_rows *rows, int first,
                     struct assay_error *err)
@@ -139,7 +139,7 @@ static int read_part_run(struct part_look *l, struct assay_error *err)
 
 /* ---- Ranks --------------------------------------------------------------------------------- */
 
-/* Its environment as a block, for what launchers say in it. */
+/* Reads the environment of the run as a block of variables for assay_launch_rank_of. */
 static int read_environment(struct part_look *l, struct as_str *block, struct assay_error *err)
 {
     struct assay_rows *rows;
@@ -190,7 +190,8 @@ static int read_ranks(struct part_look *l, struct assay_error *err)
     if (rc == 0 && assay_launch_rank_of(as_str_z(&block), block.n, &own)) {
         l->part.size = own.size;
         l->part.launcher = own.launcher;
-        if (l->merge->rank.n == before) /* one that ended before it was looked at */
+        /* the rank's process ended before assay could record its rank */
+        if (l->merge->rank.n == before)
             rc = add_rank(l, own.rank, err);
     }
     as_str_fini(&block);
@@ -199,7 +200,7 @@ static int read_ranks(struct part_look *l, struct assay_error *err)
 
 /* ---- Binaries ------------------------------------------------------------------------------ */
 
-/* Files with time in the run: by build-id, or else by size. */
+/* Notes the binaries with samples in the run: by build-id, else by size. */
 static int read_modules(struct part_look *l, struct assay_error *err)
 {
     struct assay_rows *rows;
@@ -221,7 +222,7 @@ static int read_modules(struct part_look *l, struct assay_error *err)
     return rc;
 }
 
-/* ---- All ----------------------------------------------------------------------------------- */
+/* ---- All inputs ---------------------------------------------------------------------------- */
 
 static int look_into(struct part_look *l, struct assay_error *err)
 {

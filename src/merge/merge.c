@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Merging, step by step: look at all inputs, check that they belong together, make the run, copy
- * one input after the other into it (a batch each), and add up.
+ * The steps of a merge: read the facts of all inputs; check that they belong together; create the
+ * run; copy each input in its own batch; compute the sums.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 #include "experiment/copy.h"
 #include "merge/internal.h"
 
-/* ---- The run ------------------------------------------------------------------------------- */
+/* ---- Run ----------------------------------------------------------------------------------- */
 
-/* How the merged run ended: as the first rank that did not end well. */
+/* Sets the end of the merged run to that of the first failed rank. */
 static void set_end(const struct as_merge *merge, struct assay_row_run *row)
 {
     bool is_complete = true;
@@ -31,8 +31,8 @@ static void set_end(const struct as_merge *merge, struct assay_row_run *row)
     row->state = is_complete ? "complete" : "interrupted";
 }
 
-/* What it used: of memory the most that a process held, of all else the sum; not known when it is
- * not known of each. */
+/* Sets the resource usage: the maximum for memory, the sum for all else. It is unknown if one
+ * part lacks it. */
 static void set_usage(const struct as_merge *merge, struct assay_row_run *row)
 {
     struct assay_number all[AS_MERGE_USAGES];
@@ -84,7 +84,7 @@ static int add_merged_run(struct as_merge *merge, struct assay_error *err)
     return assay_experiment_add_run(merge->to, &merge->row, &merge->run_id, err);
 }
 
-/* The machine of the run has its row when those of the first rank were copied. */
+/* Sets the host of the run, which exists after the rows of the first rank are copied. */
 static int set_host(struct as_merge *merge, struct assay_experiment *from, int64_t from_run,
                     const struct as_copy *copy, struct assay_error *err)
 {
@@ -100,7 +100,7 @@ static int set_host(struct as_merge *merge, struct assay_experiment *from, int64
     return rc < 0 ? rc : assay_experiment_set_run(merge->to, merge->run_id, &merge->row, err);
 }
 
-/* Variables that have the same value in all. */
+/* Adds the variables with the same value in all inputs. */
 static int add_environment(struct as_merge *merge, struct assay_error *err)
 {
     as_vec_foreach (&merge->fact, fact) {
@@ -114,7 +114,7 @@ static int add_environment(struct as_merge *merge, struct assay_error *err)
     return 0;
 }
 
-/* ---- One input ----------------------------------------------------------------------------- */
+/* ---- Inputs -------------------------------------------------------------------------------- */
 
 static int copy_flag(struct as_merge *merge, struct assay_rows *rows, const struct as_copy *copy,
                      uint32_t part, struct assay_error *err)
@@ -135,7 +135,7 @@ static int copy_flag(struct as_merge *merge, struct assay_rows *rows, const stru
     return as_merge_add_flag(merge, &flag, part, err);
 }
 
-/* Those of passes are made anew with them. */
+/* Notes the flags of an input. The flag code_not_read is left out, because passes set it again. */
 static int copy_flags(struct as_merge *merge, struct assay_experiment *from, int64_t from_run,
                       const struct as_copy *copy, uint32_t part, struct assay_error *err)
 {
@@ -222,7 +222,7 @@ static int copy_parts(struct as_merge *merge, struct assay_error *err)
     return rc;
 }
 
-/* ---- All ----------------------------------------------------------------------------------- */
+/* ---- Merge --------------------------------------------------------------------------------- */
 
 static int write_facts(void *context, struct assay_error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams of traces (doc/internals/trace.md): stream.PID.TIME.TID, where PID and TIME tell
- * processes apart. Those of another machine, or of two imports, may have both alike: then all
- * streams of the input get another TIME, which nothing else depends on.
+ * Copies trace streams (doc/internals/trace.md). PID and TIME in stream.PID.TIME.TID identify a
+ * process. Processes of two machines or imports may have the same PID and TIME. All streams of the
+ * input then get another TIME, on which nothing else depends.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -46,8 +46,8 @@ static DIR *open_directory(int at)
     return dir;
 }
 
-/* Whether a process of the input has the number and time of one that is there already: each has a
- * stream of definitions (thread 0), or one of its first thread. */
+/* Sets `out` if a process of the input has the PID and TIME of an existing one. Every process
+ * has a stream of definitions (thread 0) or of its first thread. */
 static int meets_others(DIR *dir, const char *to, uint64_t later, bool *out,
                         struct assay_error *err)
 {
@@ -72,7 +72,7 @@ static int meets_others(DIR *dir, const char *to, uint64_t later, bool *out,
     return failed ? as_error_nomem(err, "a trace") : 0;
 }
 
-/* Others, or this later, copy what is in it; its name is taken. */
+/* Creates an empty stream as a placeholder. The request's callback copies its content later. */
 static int leave_stream(const struct as_merge_files *files, const char *name, const char *to,
                         struct assay_error *err)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Actions of the language of probes: count, time, what is recorded and what is called, and at which
- * events each of them has a meaning.
+ * Actions of a probe: count, time, record and call. Checks which actions are valid for which event.
  */
 #include <string.h>
 
@@ -24,7 +23,7 @@ static uint8_t find_general(struct as_view name)
     return AS_PATCH_NONE;
 }
 
-/* xmm0 to xmm15. */
+/* Parses xmm0 to xmm15; returns the number, or AS_PATCH_NONE. */
 static uint8_t find_vector(struct as_view name)
 {
     unsigned number = 0;
@@ -39,7 +38,7 @@ static uint8_t find_vector(struct as_view name)
     return number < 16 ? (uint8_t)number : AS_PATCH_NONE;
 }
 
-/* ---- Places in memory ------------------------------------------------------------------------ */
+/* ---- Memory operands ------------------------------------------------------------------------- */
 
 static void pass_spaces(struct as_view *text)
 {
@@ -68,7 +67,7 @@ static struct as_view pass_name(struct as_view *text)
     return name;
 }
 
-/* 8, 0x40: at most 2^31 - 1. */
+/* Parses a number such as 8 or 0x40; returns false above 2^31 - 1. */
 static bool number_of(struct as_view name, int64_t *out)
 {
     const bool is_hex = name.n > 2 && name.p[0] == '0' && name.p[1] == 'x';
@@ -87,7 +86,7 @@ static bool number_of(struct as_view name, int64_t *out)
     return name.n > 0;
 }
 
-/* "* 8" behind an index, or nothing. */
+/* Parses an optional "* 8" behind an index register. */
 static bool parse_scale(struct as_view *text, struct as_probe_record *out)
 {
     int64_t scale = 1;
@@ -97,7 +96,7 @@ static bool parse_scale(struct as_view *text, struct as_probe_record *out)
     return scale == 1 || scale == 2 || scale == 4 || scale == 8;
 }
 
-/* "[rdi]", "[rdi+8]", "[rdi+rcx*8-0x10]": a base, then an index, then a distance. */
+/* Parses a memory operand "[rdi]", "[rdi+8]" or "[rdi+rcx*8-0x10]": base, index, displacement. */
 static bool parse_place(struct as_view text, struct as_probe_record *out)
 {
     out->index = AS_PATCH_NONE;
@@ -178,7 +177,7 @@ static int parse_memory(struct as_probe_parser *p, struct as_probe_record *out)
     return 0;
 }
 
-/* record [int | double | float] register rdi, argument 1, memory "[rdi+8]". */
+/* Parses record [int | double | float] register rdi, argument 1, memory "[rdi+8]". */
 static int parse_record(struct as_probe_parser *p)
 {
     static int (*const parts[])(struct as_probe_parser *, struct as_probe_record *) = {
@@ -210,7 +209,7 @@ static int parse_record(struct as_probe_parser *p)
     return as_probe_advance(p);
 }
 
-/* call "lib.so" "function". */
+/* Parses call "lib.so" "function". */
 static int parse_call(struct as_probe_parser *p)
 {
     struct as_probe_call call = {0};
@@ -255,7 +254,7 @@ int as_probe_parse_actions(struct as_probe_parser *p)
     return as_probe_end_line(p);
 }
 
-/* ---- What has no meaning --------------------------------------------------------------------- */
+/* ---- Invalid combinations -------------------------------------------------------------------- */
 
 static bool has_arguments(enum assay_probe_event event)
 {

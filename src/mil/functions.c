@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions of a program or library that nobody compiled anything into, in a trace of it: two
- * probes for each, at its entry and at its exits, which call what tells the tracer
- * (agent/functions_wrap.c). A function of which not all exits can be seen is refused: it would seem
- * to last too long.
+ * Traces functions of a program or library that was not compiled for tracing. Two probes per
+ * function, at its entry and its exits, call the tracer (agent/wrap/functions/functions_wrap.c). A
+ * function with an exit that cannot be probed is refused, because it would seem to last too long.
  */
 #include <errno.h>
 #include <limits.h>
@@ -11,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/inject.h"
-#include "agent/session.h"
+#include "agent/inject/inject.h"
+#include "agent/inject/session.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "mil/probe.h"
@@ -21,25 +20,26 @@
 #include "vprof/clones.h"
 
 #define FUNCTIONS_MOST 4000u
-#define TOLD_MOST      8u /* refusals that are said one by one */
-#define COST_TOLD_PCT  1  /* of the processor time; less is not worth a word */
-/* Of fewer an interruption is most, and none is called often. */
+#define TOLD_MOST      8u /* max refusals that are reported one by one */
+#define COST_TOLD_PCT  1  /* min share of the CPU time that is reported */
+/* With fewer calls one interruption dominates the cost, and no function is called often. */
 #define COST_TOLD_N 1000
 
 struct function_trace {
     struct as_probe_run run;
-    struct assay_probe_result result; /* of it: program and sites */
+    struct assay_probe_result result; /* only its program and sites are used */
     struct assay_probe_request request;
     struct assay_probes probes;
-    AS_VEC(uint32_t) body; /* probes 2 i and 2 i + 1 are of the i-th */
-    bool is_program;       /* else a library: in whatever process loads it */
+    AS_VEC(uint32_t) body; /* body i has the probes 2 i (entry) and 2 i + 1 (exit) */
+    bool is_program;       /* false: a library, traced in every process that loads it */
     char library[PATH_MAX];
     struct assay_error *err;
 };
 
-/* ---- Which ----------------------------------------------------------------------------------- */
+/* ---- Functions ------------------------------------------------------------------------------- */
 
-/* "a, b<c, d>(e, f)": commas in brackets are a name's own. */
+/* Splits patterns at commas: "a, b<c, d>(e, f)" has two, since commas in brackets belong to a
+ * name. Returns false at the end. */
 static bool next_pattern(struct as_view *rest, struct as_view *out)
 {
     int depth = 0;
@@ -56,7 +56,8 @@ static bool next_pattern(struct as_view *rest, struct as_view *out)
     return true;
 }
 
-/* A compiler's copy of a function with other parameters is that function. */
+/* Returns true if the filter matches the function, or the function that it is a copy of.
+ * Compilers make such copies for other parameters (.constprop, .isra). */
 static bool fits_function(const struct as_probe_filter *filter, const char *linkage)
 {
     static const char *const copies[] = {".constprop.", ".isra."};
@@ -155,7 +156,7 @@ static int make_probes(struct function_trace *it)
     return 0;
 }
 
-/* A function that cannot be seen to end is not seen to begin. */
+/* Refuses both probes of a function if one of them is refused. */
 static void refuse_halves(struct function_trace *it)
 {
     for (size_t i = 0; i + 1 < it->result.sites.n; i += 2) {
@@ -173,9 +174,9 @@ static int plan_functions(struct function_trace *it)
                               it->err);
 }
 
-/* ---- What was refused ------------------------------------------------------------------------ */
+/* ---- Refusals -------------------------------------------------------------------------------- */
 
-/* In the program: the code that was to be patched was not what the file has, no room, ... */
+/* Sets the agent's reason for functions without calls, such as code that differs from the file. */
 static void note_outcomes(struct function_trace *it, const struct as_instances *all)
 {
     for (size_t i = 0; i < it->result.sites.n; i++) {
@@ -208,7 +209,7 @@ static int add_function_flag(const struct function_writing *to, const char *name
     return assay_experiment_flag(to->experiment, &flag, err);
 }
 
-/* Beside what writing the records takes, which the trace itself has. */
+/* Stores the cost of the probes. The trace itself stores the cost of writing its records. */
 static int store_points_cost(const struct function_writing *to, struct assay_error *err)
 {
     const struct function_trace *it = to->it;
@@ -219,7 +220,7 @@ static int store_points_cost(const struct function_writing *to, struct assay_err
     for (uint64_t i = 0; it->run.probed.tally && i < it->run.plan.tallies; i++) {
         const struct as_probe_tally *tally = &it->run.probed.tally[i];
         calls += tally->calls;
-        /* Those that were interrupted took as long for themselves as the others. */
+        /* Interrupted calls are not timed; each counts with the mean of the timed ones. */
         if (tally->timed)
             ns += (double)tally->ticks / (double)tally->timed * (double)tally->calls *
                   it->run.tick.ns;
@@ -274,7 +275,7 @@ static int store_refusals(void *context, struct assay_error *err)
                 : 0;
 }
 
-/* ---- The run --------------------------------------------------------------------------------- */
+/* ---- Run ------------------------------------------------------------------------------------- */
 
 static int find_traced(struct function_trace *it, const char *file)
 {

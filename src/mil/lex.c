@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Words of a file of probes: words, quoted texts, numbers, symbols, ends of lines. A '#' outside of
- * quotes begins a comment.
+ * Splits a probe file into words, quoted texts, numbers, symbols and line ends. A '#' outside of
+ * quotes starts a comment.
  */
 #include <ctype.h>
 #include <math.h>

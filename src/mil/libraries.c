@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether libraries that probes call are there and have the functions: told before anything runs.
- */
+/* Checks before any run that the libraries of probes exist and export the called functions. */
 #include "mil/libraries.h"
 
 #include <limits.h>

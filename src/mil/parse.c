@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The language of probes: a statement a line, `probe NAME`, `at EVENT`, `where FILTER [and ...]`,
- * `do ACTION, ...`, `end`. A mistake is told with file, line and column.
+ * Parses probe files. Each line is a statement: `probe NAME`, `at EVENT`, `where FILTER [and ...]`,
+ * `do ACTION, ...`, `end`. An error names file, line and column.
  */
 #include <math.h>
 #include <stdio.h>
@@ -93,7 +93,7 @@ static int parse_texts(struct as_probe_parser *p, struct as_probe_filter *out)
     return 0;
 }
 
-/* "= 3", ">= 3", "<= 3", "3", "3 - 7". */
+/* Parses "= 3", ">= 3", "<= 3", "3" or "3 - 7". */
 static int parse_range(struct as_probe_parser *p, struct as_probe_filter *out)
 {
     const bool least = as_probe_is_symbol(p, ">="), most = as_probe_is_symbol(p, "<=");
@@ -226,7 +226,7 @@ static int begin_probe(struct as_probe_parser *p, const struct as_probe_token *k
     return as_probe_end_line(p);
 }
 
-/* Filters that ask what the event does not have. */
+/* Refuses filters that do not apply to the event. Errors: USAGE. */
 static int check_filters(struct as_probe_parser *p, const struct as_probe_token *end)
 {
     const enum assay_probe_event event = p->probe->event;
@@ -308,7 +308,8 @@ int assay_probes_parse(const char *text, size_t n, const char *name, struct assa
     if (!probes)
         return as_error_nomem(err, "probes");
     as_arena_init(&probes->arena);
-    const char *kept = as_arena_strndup(&probes->arena, text, n); /* texts of filters lie in it */
+    /* texts of filters point into this copy */
+    const char *kept = as_arena_strndup(&probes->arena, text, n);
     struct as_probe_parser p = {.lexer = {{kept, n}, name, 1, 1}, .probes = probes, .err = err};
     const int rc = kept ? parse_file(&p) : as_error_nomem(err, "probes");
     if (rc < 0)

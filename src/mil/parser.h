@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files that read the language share: the parser, and how a mistake is told. */
+/* The parser of probe files and its error messages, shared by the files that parse them. */
 #ifndef AS_MIL_PARSER_H
 #define AS_MIL_PARSER_H
 
@@ -10,7 +10,7 @@ struct as_probe_parser {
     struct as_probe_lexer lexer;
     struct as_probe_token now;
     struct assay_probes *probes;
-    struct as_mil_probe *probe; /* the one that is open, or NULL */
+    struct as_mil_probe *probe; /* the probe that is being parsed, or NULL */
     struct assay_error *err;
 };
 
@@ -39,7 +39,7 @@ static inline bool as_probe_is_line_end(const struct as_probe_parser *p)
     return p->now.kind == AS_PROBE_LINE_END || p->now.kind == AS_PROBE_FILE_END;
 }
 
-/* What was found, in a sentence that goes on with what was expected. */
+/* Reports the current token and what was expected in its place. Returns ASSAY_ERR_USAGE. */
 static inline int as_probe_refuse_now(struct as_probe_parser *p, const char *expected)
 {
     if (as_probe_is_line_end(p))
@@ -53,9 +53,10 @@ static inline int as_probe_end_line(struct as_probe_parser *p)
     return as_probe_is_line_end(p) ? 0 : as_probe_refuse_now(p, "the end of the line");
 }
 
-/* count, time, record ..., call ..., to the end of the line (actions.c). Errors: USAGE, NOMEM. */
+/* Parses actions (count, time, record ..., call ...) to the end of the line (actions.c). Errors:
+ * USAGE, NOMEM. */
 int as_probe_parse_actions(struct as_probe_parser *p);
-/* Whether the actions of a probe that is complete fit its event. Errors: USAGE. */
+/* Checks that the actions of a complete probe are valid for its event. Errors: USAGE. */
 int as_probe_check_actions(struct as_probe_parser *p, const struct as_probe_token *end);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From places of probes to plans for the agent: entries, exits and back edges of loops are seen by
- * clones that take the time of every instance, times of functions and values by points in their
- * clones (points.c), all else by counting the blocks of its function.
+ * Turns probe sites into plans for the agent. Entries, exits and back edges of loops need clones
+ * that time every instance. Times of functions and values need points in clones (points.c). All
+ * other events need counters in the blocks of the function.
  */
 #include "mil/plan.h"
 
 #include <string.h>
 
-#include "agent/inject.h"
+#include "agent/inject/inject.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "mil/probe.h"
@@ -29,21 +29,21 @@ static enum assay_probe_event event_of(const struct assay_probes *probes,
     return probes->probe.at[site->probe].event;
 }
 
-/* ---- What is wanted -------------------------------------------------------------------------- */
+/* ---- Requested code -------------------------------------------------------------------------- */
 
 static int make_lists(const struct assay_program *p, struct as_probe_plan *plan,
                       struct assay_error *err)
 {
     plan->timed = as_calloc(p->loop_n + 1, sizeof *plan->timed);
     plan->verdict = as_calloc(p->loop_n + 1, sizeof *plan->verdict);
-    plan->held = as_calloc(p->loop_n + 1, sizeof *plan->held);
+    plan->body_verdict = as_calloc(p->loop_n + 1, sizeof *plan->body_verdict);
     plan->counted = as_calloc(p->body_n + 1, sizeof *plan->counted);
     plan->refusal = as_calloc(p->body_n + 1, sizeof *plan->refusal);
     plan->probed = as_calloc(p->body_n + 1, sizeof *plan->probed);
-    plan->probed_held = as_calloc(p->loop_n + 1, sizeof *plan->probed_held);
+    plan->probed_body_verdict = as_calloc(p->loop_n + 1, sizeof *plan->probed_body_verdict);
     plan->probed_refusal = as_calloc(p->body_n + 1, sizeof *plan->probed_refusal);
-    return plan->timed && plan->verdict && plan->held && plan->counted && plan->refusal &&
-                   plan->probed && plan->probed_held && plan->probed_refusal
+    return plan->timed && plan->verdict && plan->body_verdict && plan->counted && plan->refusal &&
+                   plan->probed && plan->probed_body_verdict && plan->probed_refusal
                ? 0
                : as_error_nomem(err, "a plan");
 }
@@ -114,7 +114,7 @@ static int plan_times(const struct assay_program *p, struct as_probe_plan *plan,
     return rc;
 }
 
-/* Loops of a body that cannot be counted whole are counted alone. */
+/* Plans counters. If a body cannot be cloned as a whole, its loops are cloned one by one. */
 static int plan_counts(const struct assay_program *p, struct as_probe_plan *plan,
                        struct assay_error *err)
 {
@@ -128,7 +128,7 @@ static int plan_counts(const struct assay_program *p, struct as_probe_plan *plan
     for (size_t l = 0; rc == 0 && l < p->loop_n; l++)
         loops[l] = plan->counted[p->loop[l].body];
     if (rc == 0)
-        rc = as_patch_maker_add_bodies(maker, p, &bodies, loops, plan->held, err);
+        rc = as_patch_maker_add_bodies(maker, p, &bodies, loops, plan->body_verdict, err);
     if (rc == 0)
         rc = as_probe_take_bytes(maker, &plan->counts, &plan->counts_n, err);
     as_patch_maker_free(&maker);
@@ -136,28 +136,28 @@ static int plan_counts(const struct assay_program *p, struct as_probe_plan *plan
     return rc;
 }
 
-/* ---- What cannot be -------------------------------------------------------------------------- */
+/* ---- Refusals -------------------------------------------------------------------------------- */
 
 static bool is_function(enum assay_probe_event event)
 {
     return event >= ASSAY_PROBE_FUNCTION && event <= ASSAY_PROBE_FUNCTION_EXIT;
 }
 
-/* Whether the place is in a clone: that of its function, or, where that will do, of a loop around
- * it. */
+/* Returns NULL if the site is in a clone, else the reason. Unless `whole` is set, the clone of a
+ * surrounding loop suffices. */
 static const char *why_not_cloned(const struct assay_program *p, const uint8_t *refusal,
-                                  const struct as_patch_verdict *held,
+                                  const struct as_patch_verdict *body_verdict,
                                   const struct assay_probe_site *site, bool whole)
 {
     if (!refusal[site->body])
         return NULL;
     for (uint32_t l = p->block[site->block].loop; !whole && l != ASSAY_NONE; l = p->loop[l].parent)
-        if (held[l].loop != ASSAY_NONE && !held[l].refusal)
+        if (body_verdict[l].loop != ASSAY_NONE && !body_verdict[l].refusal)
             return NULL;
     return as_patch_refusal_text(refusal[site->body]);
 }
 
-/* What of a function shows neither in counts of its blocks nor at points in them. */
+/* Returns why neither block counters nor points can observe the event, or NULL if they can. */
 static const char *why_not_seen(const struct assay_program *p, enum assay_probe_event event,
                                 bool timed, const struct assay_probe_site *site)
 {
@@ -172,7 +172,7 @@ static const char *why_not_seen(const struct assay_program *p, enum assay_probe_
                : NULL;
 }
 
-/* What cannot be told by counts of blocks alone. */
+/* Returns why block counters alone cannot count the event, or NULL if they can. */
 static const char *uncountable_reason(const struct assay_program *p, enum assay_probe_event event,
                                       const struct assay_probe_site *site)
 {
@@ -195,9 +195,10 @@ static const char *why_not_at(const struct assay_probes *probes, const struct as
     const bool timed = points && probes->probe.at[site->probe].actions & ASSAY_PROBE_TIME;
     const char *why = NULL;
     if (points)
-        why = why_not_cloned(p, plan->probed_refusal, plan->probed_held, site, is_function(event));
+        why = why_not_cloned(p, plan->probed_refusal, plan->probed_body_verdict, site,
+                             is_function(event));
     if (!why && is_counted(probes, site))
-        why = why_not_cloned(p, plan->refusal, plan->held, site, false);
+        why = why_not_cloned(p, plan->refusal, plan->body_verdict, site, false);
     if (!why)
         why = why_not_seen(p, event, timed, site);
     return why || !is_counted(probes, site) ? why : uncountable_reason(p, event, site);
@@ -218,8 +219,8 @@ static void refuse_sites(const struct assay_probes *probes, const struct assay_p
     }
 }
 
-/* The agent that comes into a program without GNU's C library neither loads libraries nor has room
- * of its own for each thread. */
+/* Refuses points in static programs and those with another C library than GNU's. The agent for
+ * such programs can neither load libraries nor use thread-local storage. */
 static void refuse_points_of_bare(const struct assay_probes *probes, const struct assay_program *p,
                                   struct assay_probe_sites *sites)
 {
@@ -233,7 +234,7 @@ static void refuse_points_of_bare(const struct assay_probes *probes, const struc
                 "another C library); use count";
 }
 
-/* ---- The room's ------------------------------------------------------------------------------ */
+/* ---- Functions of the room ------------------------------------------------------------------- */
 
 int as_probe_plan_make(const struct assay_probes *probes, const struct assay_program *program,
                        struct assay_probe_sites *sites, struct as_probe_plan *out,
@@ -262,12 +263,12 @@ void as_probe_plan_fini(struct as_probe_plan *plan)
     as_free(plan->timed);
     as_free(plan->counted);
     as_free(plan->verdict);
-    as_free(plan->held);
+    as_free(plan->body_verdict);
     as_free(plan->refusal);
     as_free(plan->times);
     as_free(plan->counts);
     as_free(plan->probed);
-    as_free(plan->probed_held);
+    as_free(plan->probed_body_verdict);
     as_free(plan->probed_refusal);
     as_free(plan->place);
     as_free(plan->points);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of a program is cloned for its probes: loops that are timed, functions that are counted, and
- * functions with points in them where threads note times and values. */
+/* Plans the clones for probes: loops with timers, functions with counters, and functions with
+ * points. At a point a thread records times and values. */
 #ifndef AS_MIL_PLAN_H
 #define AS_MIL_PLAN_H
 
@@ -8,43 +8,49 @@
 
 #include "patch/patch.h"
 
-/* Where what a site asks for stands in the files of threads. */
+/* Indices of a site's data in the files of the threads. */
 struct as_probe_place {
-    uint32_t timer;       /* ASSAY_NONE: no time of a function */
-    uint32_t first_value; /* so many as its probe records */
-    uint32_t first_tally; /* and calls */
+    uint32_t timer;       /* ASSAY_NONE: the site takes no time of a function */
+    uint32_t first_value; /* index of the first value; one value per `record` of the probe */
+    uint32_t first_tally; /* index of the first tally; one tally per `call` of the probe */
 };
 
 struct as_probe_plan {
-    bool *timed, *counted;                /* loops and bodies of the program that are wanted */
-    struct as_patch_verdict *verdict;     /* of loops that are timed */
-    struct as_patch_verdict *held;        /* of loops, for counts: where a body is refused */
-    uint8_t *refusal;                     /* of bodies that are counted */
-    bool *probed;                         /* of bodies with points, so: */
-    struct as_patch_verdict *probed_held; /* of loops */
+    /* by loop, by body: needs a clone with a timer, with counters */
+    bool *timed, *counted;
+    struct as_patch_verdict *verdict; /* by loop with a timer */
+    /* by loop: its own clone with counters if its body is refused */
+    struct as_patch_verdict *body_verdict;
+    uint8_t *refusal; /* by body with counters */
+    bool *probed;     /* by body: needs a clone with points */
+    /* by loop: its own clone with points if its body is refused */
+    struct as_patch_verdict *probed_body_verdict;
     uint8_t *probed_refusal;
-    struct as_probe_place *place;     /* by site */
-    uint64_t timers, values, tallies; /* of a thread */
-    uint8_t *times, *counts, *points; /* the plans, by as_alloc; NULL: nothing of the sort */
+    struct as_probe_place *place;     /* by site; NULL without points */
+    uint64_t timers, values, tallies; /* numbers of each per thread */
+    /* the plans; freed by as_probe_plan_fini; NULL if not needed */
+    uint8_t *times, *counts, *points;
     size_t times_n, counts_n, points_n;
 };
 
-/* Whether the events of a probe are seen by timing loops, else by counting blocks. */
+/* Returns true if timers of loops serve the event; all other events use counters or points. */
 bool as_probe_is_timed(enum assay_probe_event event);
-bool as_probe_is_whole(enum assay_probe_event event); /* of the program */
+bool as_probe_is_whole(enum assay_probe_event event); /* the event belongs to the whole program */
 
-/* Whether what a site asks for is noted by threads at points of the code. */
+/* Returns true if the site needs points: records, calls, or the time of a function. */
 bool as_probe_has_points(const struct assay_probes *probes, const struct assay_probe_site *site);
-/* The plan of points, and `place` of each site; sites without refusal alone. Errors: NOMEM, LIMIT
- * (too many values). (points.c) */
+/* Makes the plan of points and sets `place` of each site that has no refusal (points.c). Errors:
+ * NOMEM, LIMIT (too many values). */
 int as_probe_plan_points(const struct assay_probes *probes, const struct assay_program *program,
                          const struct assay_probe_sites *sites, struct as_probe_plan *plan,
                          struct assay_error *err);
-/* The bytes of a plan that does something; else NULL. Errors: NOMEM. */
+/* Returns the bytes of the finished plan in `bytes`, or NULL if the plan is empty. Free them
+ * with as_free. Errors: NOMEM. */
 int as_probe_take_bytes(struct as_patch_maker *maker, uint8_t **bytes, size_t *n,
                         struct assay_error *err);
 
-/* Plans for the sites, and sets the refusal of those that have no clone. Errors: NOMEM. */
+/* Makes the plans for all sites, and sets `refusal` of each site without a clone. Free the
+ * result with as_probe_plan_fini. Errors: NOMEM, LIMIT. */
 int as_probe_plan_make(const struct assay_probes *probes, const struct assay_program *program,
                        struct assay_probe_sites *sites, struct as_probe_plan *out,
                        struct assay_error *err);

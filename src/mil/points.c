@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Times of functions, values and calls of libraries: at which points of the code a thread does
- * what, as the agent is told it, and where in its file it keeps that.
+ * Times of functions, values, and calls of library functions. Plans which action a thread performs
+ * at which point of the code, and where the thread's file stores the result.
  */
 #include <stdlib.h>
 
@@ -11,12 +11,13 @@
 #include "mil/plan.h"
 #include "mil/probe.h"
 
-#define VALUES_MOST 20000u /* 28 MB of each thread */
+#define VALUES_MOST 20000u /* 28 MB per thread */
 
-/* Before acts are put together by their points. */
+/* An action before actions are merged by point. */
 struct point_act {
     uint64_t address;
-    uint32_t behind, order; /* in which they were added */
+    /* order: in which it was added; `behind`: after the instruction at `address` */
+    uint32_t behind, order;
     struct as_patch_act act;
 };
 
@@ -29,7 +30,7 @@ struct pointing {
     AS_VEC(struct as_patch_point) point;
     AS_VEC(struct as_patch_act) act;
     AS_VEC(struct as_patch_called) called;
-    AS_VEC(uint32_t) first_called; /* by probe: its first row in `called` */
+    AS_VEC(uint32_t) first_called; /* by probe: index of its first entry in `called` */
     struct assay_error *err;
 };
 
@@ -40,9 +41,9 @@ static int want_act(struct pointing *to, uint64_t address, bool behind,
     return as_vec_push(&to->wanted, it) < 0 ? as_error_nomem(to->err, "points of probes") : 0;
 }
 
-/* ---- Where an event happens ------------------------------------------------------------------ */
+/* ---- Points of events ------------------------------------------------------------------------ */
 
-/* At each return of a function, and each jump to another instead. */
+/* Adds the action at each return of a function and at each jump to another function. */
 static int want_exits(struct pointing *to, uint32_t body, const struct as_patch_act *act)
 {
     const struct assay_program *p = to->program;
@@ -65,10 +66,10 @@ static int want_event(struct pointing *to, const struct assay_probe_site *site,
     return want_act(to, site->address, event == ASSAY_PROBE_CALL_AFTER, act);
 }
 
-/* ---- What is done ---------------------------------------------------------------------------- */
+/* ---- Actions --------------------------------------------------------------------------------- */
 
-/* Where the System V ABI passes an argument: six of whole numbers in registers, then on the stack,
- * above the address that a call has put there when the function begins. */
+/* Finds an argument by the System V ABI. Six integers are in registers; the others are on the
+ * stack. At the function's entry (`is_called`) the return address lies below them. */
 static void place_argument(const struct as_probe_record *record, bool is_called,
                            struct as_patch_act *act)
 {
@@ -153,7 +154,7 @@ static int want_site(struct pointing *to, const struct assay_probe_site *site,
     return 0;
 }
 
-/* ---- Functions of libraries ------------------------------------------------------------------ */
+/* ---- Library functions ----------------------------------------------------------------------- */
 
 static int add_called(struct pointing *to, size_t number)
 {
@@ -215,7 +216,7 @@ static int make_points(struct pointing *to, const struct assay_probe_sites *site
     return merge_wanted_points(to);
 }
 
-/* Loops of a body that cannot be a clone as a whole are clones alone. */
+/* Plans the clones. If a body cannot be cloned as a whole, its loops are cloned one by one. */
 static int plan_clones(struct pointing *to, struct as_patch_points *points)
 {
     const struct assay_program *p = to->program;
@@ -228,7 +229,8 @@ static int plan_clones(struct pointing *to, struct as_patch_points *points)
                                        to->act.n,    to->called.at, to->called.n};
     for (size_t l = 0; l < p->loop_n; l++)
         loops[l] = plan->probed[p->loop[l].body];
-    int rc = as_patch_maker_add_bodies(to->maker, p, &bodies, loops, plan->probed_held, to->err);
+    int rc =
+        as_patch_maker_add_bodies(to->maker, p, &bodies, loops, plan->probed_body_verdict, to->err);
     if (rc == 0)
         rc = as_probe_take_bytes(to->maker, &plan->points, &plan->points_n, to->err);
     as_free(loops);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the room share: a file of probes as it was understood. */
+/* A parsed probe file, shared by the files of this room. */
 #ifndef AS_MIL_PROBE_H
 #define AS_MIL_PROBE_H
 
@@ -9,13 +9,13 @@
 #include "base/str.h"
 #include "base/vec.h"
 
-/* ---- Words of a file (lex.c) ----------------------------------------------------------------- */
+/* ---- Tokens (lex.c) -------------------------------------------------------------------------- */
 
 enum as_probe_token_kind {
     AS_PROBE_WORD,
-    AS_PROBE_TEXT, /* between quotes, without them */
+    AS_PROBE_TEXT, /* text in quotes, without the quotes */
     AS_PROBE_NUMBER,
-    AS_PROBE_SYMBOL, /* = ~ >= <= , - % */
+    AS_PROBE_SYMBOL, /* one of = ~ >= <= , - % */
     AS_PROBE_LINE_END,
     AS_PROBE_FILE_END
 };
@@ -24,22 +24,22 @@ struct as_probe_token {
     enum as_probe_token_kind kind;
     struct as_view text;
     double number;
-    uint64_t integer; /* of a number without fraction */
+    uint64_t integer; /* value of a number without a fraction */
     bool is_integer;
     unsigned line, column;
 };
 
 struct as_probe_lexer {
     struct as_view rest;
-    const char *name; /* of the file */
+    const char *name; /* name of the probe file */
     unsigned line, column;
 };
 
-/* The next token. Errors: USAGE. */
+/* Reads the next token. Errors: USAGE. */
 int as_probe_next(struct as_probe_lexer *lexer, struct as_probe_token *out,
                   struct assay_error *err);
 
-/* ---- What it says (parse.c) ------------------------------------------------------------------ */
+/* ---- Probes (parse.c) ------------------------------------------------------------------------ */
 
 enum as_probe_subject {
     AS_PROBE_OF_FUNCTION,
@@ -58,9 +58,9 @@ enum as_probe_subject {
 struct as_probe_filter {
     enum as_probe_subject subject;
     bool negated;
-    bool is_pattern;             /* `~`: texts are patterns (base/glob.h) */
-    AS_VEC(struct as_view) text; /* any of them */
-    double low, high;            /* of numbers, both within */
+    bool is_pattern;             /* `~`: the texts are patterns (base/glob.h) */
+    AS_VEC(struct as_view) text; /* one of them must match */
+    double low, high;            /* range of numbers, both ends included */
     uint64_t address;
     unsigned levels; /* bits by assay_loop_level */
 };
@@ -69,21 +69,21 @@ enum as_probe_value_kind {
     AS_PROBE_VALUE_GENERAL,
     AS_PROBE_VALUE_VECTOR,
     AS_PROBE_VALUE_MEMORY,
-    AS_PROBE_VALUE_ARGUMENT /* where it is depends on the event */
+    AS_PROBE_VALUE_ARGUMENT /* its register or stack slot depends on the event */
 };
 
 struct as_probe_record {
     uint8_t of;                 /* as_probe_value_kind */
     uint8_t type;               /* as_patch_value_type */
-    uint8_t reg;                /* its number */
-    uint8_t base, index, scale; /* of memory; AS_PATCH_NONE: without */
+    uint8_t reg;                /* register number */
+    uint8_t base, index, scale; /* parts of a memory operand; AS_PATCH_NONE if missing */
     int64_t offset;
-    unsigned argument; /* from 1 */
-    const char *text;  /* as the user wrote it */
+    unsigned argument; /* number of the argument, from 1 */
+    const char *text;  /* as in the probe file */
 };
 
 struct as_probe_call {
-    const char *library, *function; /* as the user wrote them */
+    const char *library, *function; /* as in the probe file */
     unsigned line;
 };
 
@@ -93,7 +93,7 @@ struct as_mil_probe {
     bool has_event;
     enum assay_probe_event event;
     unsigned actions;
-    AS_VEC(struct as_probe_filter) filter; /* all of them */
+    AS_VEC(struct as_probe_filter) filter; /* all of them must match */
     AS_VEC(struct as_probe_record) record;
     AS_VEC(struct as_probe_call) call;
 };
@@ -103,7 +103,8 @@ struct assay_probes {
     AS_VEC(struct as_mil_probe) probe;
 };
 
-/* By the readable name of a function, that without parameters, or its linkage name. (resolve.c) */
+/* Compares the filter with the demangled name of a function, the same without parameters, and
+ * its linkage name (resolve.c). */
 bool as_probe_fits_name(const struct as_probe_filter *filter, const char *linkage);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the agent left, by place: totals of loops that were timed, and how often blocks ran.
- */
+/* Reads the agent's results by site: totals of timed loops, and counts of block executions. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,7 +10,7 @@
 
 /* ---- Times ----------------------------------------------------------------------------------- */
 
-/* Of all threads. */
+/* Returns the totals of a loop over all threads. */
 static struct as_patch_total total_of(const struct as_instances *all, uint32_t loop)
 {
     struct as_patch_total sum = {0};
@@ -25,7 +23,7 @@ static struct as_patch_total total_of(const struct as_instances *all, uint32_t l
     return sum;
 }
 
-/* Whether every exit of a loop says how often its header ran. */
+/* Returns true if every exit of the loop reports how often its header ran. */
 static bool tells_rounds(const struct as_patch_plan *plan, const struct as_patch_loop *loop)
 {
     const struct as_patch_exit *exit = as_patch_at(plan, &plan->exit);
@@ -83,7 +81,7 @@ struct runs_from {
 
 struct counted_code {
     const struct assay_program *program;
-    AS_VEC(struct runs_from) at; /* by address */
+    AS_VEC(struct runs_from) at; /* sorted by address */
 };
 
 static int by_address(const void *a, const void *b)
@@ -105,8 +103,8 @@ static int list_counters(struct counted_code *code, const struct as_instances *a
     return 0;
 }
 
-/* How often the code at an address of a block ran: as the counter before it in the block says. Not
- * a number without one. */
+/* Returns how often the code at an address of a block ran. The last counter at or before it in
+ * the block gives the number. Returns NaN without such a counter. */
 static double runs_at(const struct counted_code *code, const struct assay_block *block,
                       uint64_t address)
 {
@@ -129,7 +127,8 @@ static double exits_of(const struct counted_code *code, uint32_t body)
     return sum;
 }
 
-/* Behind a call code has a counter of its own; at the end of a block that is its successor's. */
+/* Returns how often a call returned. The code behind a call has its own counter; at the end of a
+ * block, that of the successor. */
 static double returns_of(const struct counted_code *code, const struct assay_probe_site *site)
 {
     const struct assay_program *p = code->program;
@@ -155,15 +154,16 @@ uint32_t as_probe_region_of(const struct as_probe_run *run, const struct as_patc
                             const struct assay_probe_site *site)
 {
     const bool points = plan->mode == AS_PATCH_PROBE;
-    const struct as_patch_verdict *held = points ? run->plan.probed_held : run->plan.held;
+    const struct as_patch_verdict *body_verdict =
+        points ? run->plan.probed_body_verdict : run->plan.body_verdict;
     const uint8_t *refusal = points ? run->plan.probed_refusal : run->plan.refusal;
     const struct assay_program *p = run->result->program;
     const struct as_patch_region *region = as_patch_at(plan, &plan->region);
     const struct as_patch_loop *loops = as_patch_at(plan, &plan->loop);
     const uint64_t entry = p->block[p->body[site->body].entry_block].start;
     for (uint32_t l = p->block[site->block].loop; l != ASSAY_NONE; l = p->loop[l].parent)
-        if (held[l].loop != ASSAY_NONE && refusal[site->body])
-            return loops[held[l].loop].region;
+        if (body_verdict[l].loop != ASSAY_NONE && refusal[site->body])
+            return loops[body_verdict[l].loop].region;
     for (uint32_t r = 0; r < plan->region.n; r++)
         if (region[r].header == entry)
             return r;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the probes of a file stand in a program: each event is looked for in the analysed code, and
- * the filters are held against it. Knows what cannot be carried out at all; whether a loop or
- * function can be cloned the plan says (plan.c).
+ * Finds the sites of probes in a program: searches the analysed code for each event, and applies
+ * the filters. plan.c decides whether a loop or function can be cloned.
  */
 #include <string.h>
 
@@ -12,7 +11,7 @@
 
 #define SITES_MOST ((size_t)1 << 22)
 
-/* A place that an event may be at. */
+/* A candidate for a site. */
 struct probe_place {
     uint32_t body, loop, block, insn;
 };
@@ -22,7 +21,7 @@ struct resolving {
     const struct assay_program *program;
     const struct assay_probe_heat *heat;
     AS_VEC(struct assay_probe_site) site;
-    const struct as_mil_probe *probe; /* the one at hand */
+    const struct as_mil_probe *probe; /* the probe that is being resolved */
     struct assay_error *err;
 };
 
@@ -52,7 +51,7 @@ bool as_probe_fits_name(const struct as_probe_filter *filter, const char *linkag
     return parameters && fits_text(filter, name);
 }
 
-/* By the whole path, or its last part. */
+/* Compares the filter with the whole path and with its last component. */
 static bool fits_file(const struct as_probe_filter *filter, const char *file)
 {
     return file && (fits_text(filter, file) || fits_text(filter, as_path_last(file)));
@@ -68,7 +67,7 @@ static const char *line_of(const struct assay_program *p, const struct probe_pla
     return row && row->file < p->debug.file_n ? p->debug.file[row->file] : NULL;
 }
 
-/* Of loops the lines of their source; else that of the place. */
+/* For a loop compares its source range, for other sites their line. */
 static bool fits_line(const struct resolving *r, const struct as_probe_filter *filter,
                       const struct probe_place *at)
 {
@@ -159,7 +158,7 @@ static bool fits_all(const struct resolving *r, const struct probe_place *at)
     return true;
 }
 
-/* ---- Places ---------------------------------------------------------------------------------- */
+/* ---- Sites ----------------------------------------------------------------------------------- */
 
 static int add_site(struct resolving *r, const struct probe_place *at)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The campaign of a file of probes: a profile, which says what the program is and what is hot, then
- * a run with clones that take times, one with clones that count, and one with points at which
- * threads note times and values.
+ * Runs a probe file. The first run is a profile: it finds the program and the hot code. The next
+ * runs use clones with timers, clones with counters, and clones with points for times and values.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,14 +16,14 @@
 
 #define MIL_KIND "probe"
 
-/* ---- The program ----------------------------------------------------------------------------- */
+/* ---- Program --------------------------------------------------------------------------------- */
 
 static const char program_sql[] =
     "SELECT m.path FROM object_time o JOIN module m ON m.module_id = o.object_id"
     " WHERE o.run_id = ?1 AND o.object_kind = 'module' AND m.kind = 'executable'"
     " ORDER BY o.exclusive_n DESC, m.module_id LIMIT 1";
 
-/* The executable with most samples; of a run without any what the command names. */
+/* Finds the executable with the most samples; without samples, the program of the command. */
 static int find_program(struct as_probe_run *run, struct assay_error *err)
 {
     struct assay_probe_result *result = run->result;
@@ -56,11 +55,11 @@ static int open_program(struct as_probe_run *run, struct assay_error *err)
     return assay_program_new(result->object, &options, &result->program, err);
 }
 
-/* ---- How hot something is -------------------------------------------------------------------- */
+/* ---- Share of samples ------------------------------------------------------------------------ */
 
 struct heat_row {
     uint64_t address;
-    uint32_t depth; /* of a loop; 0: a function */
+    uint32_t depth; /* depth of a loop; 0 = function */
     double share;
 };
 
@@ -86,7 +85,7 @@ static int add_heat_row(void *context, struct assay_rows *row, struct assay_erro
     return as_vec_push(&table->row, it) < 0 ? as_error_nomem(err, "hot code") : 0;
 }
 
-/* What has no row has no samples. */
+/* Returns the share of a loop or function; without a row it has no samples. */
 static double share_of(void *context, uint32_t body, uint32_t loop)
 {
     const struct heat_table *table = context;
@@ -132,7 +131,7 @@ static int resolve_sites(struct as_probe_run *run, struct assay_error *err)
 
 /* ---- Processes ------------------------------------------------------------------------------- */
 
-/* Of the first run, which nothing disturbs. */
+/* Reads process counts and times from the first run, because no clone disturbs it. */
 static int read_processes(struct as_probe_run *run, struct assay_error *err)
 {
     struct assay_probe_result *result = run->result;
@@ -222,7 +221,8 @@ static int run_points(struct as_probe_run *run, struct assay_error *err)
     return rc;
 }
 
-/* Before anything runs: the agent must be able to come into the program, or the shell before it. */
+/* Checks before any run that the agent can be loaded into the program, or into the shell that
+ * starts it. */
 static int check_probed(const struct assay_profile_request *request, struct assay_error *err)
 {
     struct assay_launch_plan *plan;

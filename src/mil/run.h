@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of a run with probes share. */
+/* State of a run with probes, shared by the files that read and write its results. */
 #ifndef AS_MIL_RUN_H
 #define AS_MIL_RUN_H
 
@@ -11,17 +11,17 @@
 #include "vprof/clock.h"
 #include "vprof/instances.h"
 
-/* Values of all threads at one place. */
+/* Values of all threads at one site. */
 struct as_probed_value {
-    bool is_real, failed; /* the latter: no memory for more of `top` */
+    bool is_real, failed; /* failed: out of memory for more entries of `top` */
     uint64_t n, missed, lost, unordered;
-    int64_t least, largest; /* as threads keep them */
+    int64_t least, largest; /* bits of an integer or a double, as threads store them */
     double sum;
     uint64_t bucket[AS_PROBE_BUCKETS];
     AS_VEC(struct as_probe_top) top;
 };
 
-/* The first and the last values of a thread, in their order. */
+/* The first and last values of one thread in their order; `n` counts all its values. */
 struct as_probed_ends {
     uint32_t pid, tid, place;
     uint64_t n;
@@ -29,7 +29,7 @@ struct as_probed_ends {
 };
 
 struct as_probed_all {
-    struct as_probe_timer *timer; /* so many as the plan says */
+    struct as_probe_timer *timer; /* array sizes are in the plan: timers, values, tallies */
     struct as_probed_value *value;
     struct as_probe_tally *tally;
     AS_VEC(struct as_probed_ends) ends;
@@ -40,7 +40,7 @@ struct as_probe_run {
     struct assay_experiment *experiment;
     const struct assay_probe_request *request;
     struct assay_probe_result *result;
-    struct as_input input; /* the same for every run */
+    struct as_input input; /* the same input for every run */
     struct as_probe_plan plan;
     struct as_tick tick;
     struct as_probed_all probed;
@@ -48,19 +48,21 @@ struct as_probe_run {
 
 /* ---- read.c ---- */
 
-/* Values of sites from what the agent left; those with none get the reason. Errors: NOMEM. */
+/* Set the values of sites from the agent's results. A site without any result gets a refusal.
+ * Errors: NOMEM. */
 void as_probe_read_times(struct as_probe_run *run, const struct as_instances *all);
 int as_probe_read_counts(struct as_probe_run *run, const struct as_instances *all,
                          struct assay_error *err);
 
-/* The region that a place is in: its function, or the loop around it that stands for itself. */
+/* Returns the patch region of a site: its function, or a surrounding loop with its own clone.
+ * Returns UINT32_MAX if there is none. */
 uint32_t as_probe_region_of(const struct as_probe_run *run, const struct as_patch_plan *plan,
                             const struct assay_probe_site *site);
 
 /* ---- values.c ---- */
 
-/* Adds up and removes what threads left in the agent's directory, for as_clones_run; then values
- * of sites. Errors: NOMEM. */
+/* as_probe_read_probed adds up and removes the thread files in the agent's directory;
+ * as_clones_run calls it. as_probe_read_values then sets the values of sites. Errors: NOMEM. */
 int as_probe_read_probed(void *context, const char *directory, struct assay_error *err);
 int as_probe_read_values(struct as_probe_run *run, const struct as_instances *all,
                          struct assay_error *err);
@@ -72,8 +74,8 @@ int as_probe_write(struct as_probe_run *run, struct assay_error *err);
 
 /* ---- write_values.c ---- */
 
-/* Tables of values that were recorded: what they are, how they lie, the first and last of each
- * thread. Errors: those of assay_experiment_detail. */
+/* Writes tables of recorded values: their summary, their distribution, and the first and last
+ * values of each thread. Errors: those of assay_experiment_detail. */
 int as_probe_write_values(const struct as_probe_run *run, struct as_arena *arena,
                           struct assay_error *err);
 

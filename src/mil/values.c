@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What threads noted at points: their files, foreign bytes, are added up and removed; then each
- * site gets what is its own.
+ * Reads the results of points. The files of threads are untrusted; they are added up and removed.
+ * Each site then gets its part.
  */
 #include <dirent.h>
 #include <math.h>
@@ -33,7 +33,7 @@ void assay_probe_bucket(unsigned bucket, bool is_real, double *low, double *high
     *high = negative ? -ldexp(1, power) : ldexp(1, power + 1);
 }
 
-/* ---- Adding up ------------------------------------------------------------------------------- */
+/* ---- Sums ------------------------------------------------------------------------------------ */
 
 static void add_timer(struct as_probe_timer *sum, const struct as_probe_timer *one)
 {
@@ -44,7 +44,8 @@ static void add_timer(struct as_probe_timer *sum, const struct as_probe_timer *o
     sum->instances += one->instances;
     sum->ticks += one->ticks;
     sum->nested += one->nested;
-    sum->cut += one->cut + (one->sp != 0); /* it ran when the thread or the program ended */
+    /* an instance was open when the thread or the program ended */
+    sum->cut += one->cut + (one->sp != 0);
     sum->lost += one->lost;
 }
 
@@ -60,7 +61,8 @@ static bool is_less(int64_t a, int64_t b, bool is_real)
     return is_real ? real_of(a) < real_of(b) : a < b;
 }
 
-/* Of a value that several threads know the numbers add up; the rarest make room. */
+/* Adds the counts of equal values of several threads. Entries without a certain count are
+ * skipped. */
 static void merge_top(struct as_probed_value *sum, const struct as_probe_values *one)
 {
     for (unsigned i = 0; i < AS_PROBE_TOP; i++) {
@@ -80,7 +82,8 @@ static void merge_top(struct as_probed_value *sum, const struct as_probe_values 
     }
 }
 
-/* Of 128 bits; where 64 do their upper half is a sign, and would take all places of a double. */
+/* Returns a 128-bit sum as a double. If the sum fits into 64 bits, the upper half is only the
+ * sign. The sum of both halves would then lose digits. */
 static double whole_sum(const struct as_probe_values *one)
 {
     const int64_t low = (int64_t)one->sum_low;
@@ -124,7 +127,7 @@ static int store_probed_ends(struct as_probed_all *out, const struct as_probed *
 {
     struct as_probed_ends it = {.pid = file->pid, .tid = file->tid, .place = place, .n = values->n};
     memcpy(it.first, values->first, sizeof it.first);
-    for (uint64_t i = 0; i < AS_PROBE_ENDS; i++) /* in their order */
+    for (uint64_t i = 0; i < AS_PROBE_ENDS; i++) /* oldest first */
         it.last[i] = values->last[(values->n + i) % AS_PROBE_ENDS];
     return values->n ? as_vec_push(&out->ends, it) : 0;
 }
@@ -167,7 +170,7 @@ static int read_probed_file(struct as_probe_run *run, int directory, const char 
     return rc;
 }
 
-/* Which values are of type double. */
+/* Marks the values that are floating-point numbers. */
 static void note_types(struct as_probe_run *run)
 {
     const struct as_patch_plan *plan = (const void *)run->plan.points;
@@ -208,7 +211,7 @@ void as_probe_probed_fini(struct as_probe_run *run)
     as_vec_fini(&run->probed.ends);
 }
 
-/* ---- Of one site ----------------------------------------------------------------------------- */
+/* ---- Sites ----------------------------------------------------------------------------------- */
 
 static union assay_probe_number number_of(int64_t value, bool is_real)
 {
@@ -262,7 +265,7 @@ static void compute_probe_time(const struct as_probe_run *run, const struct as_p
     value->largest_s = fmax(0, (double)from->largest - empty) * ns / 1e9;
 }
 
-/* Whether anything at all was seen at the site. */
+/* Sets the results of a site. Returns true if the agent observed the site at all. */
 static bool read_site_values(struct as_probe_run *run, size_t site,
                              const struct as_mil_probe *probe)
 {

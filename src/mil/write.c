@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What probes measured, as facts of the first run: the set `probes` of loops, and a table of all
- * places; tables of values are write_values.c.
+ * Writes the results of probes to the first run: the metric set `probes` of loops, and a table of
+ * all sites. write_values.c writes the tables of values.
  */
 #include <math.h>
 #include <stdio.h>
@@ -45,7 +45,8 @@ static struct assay_quantity probe_quantity(double value, double n)
 
 /* ---- Loops ----------------------------------------------------------------------------------- */
 
-/* Of several probes of a loop the first that takes times says most. */
+/* Returns true if this probe represents its loop: the first probe with a time, else the first
+ * one. */
 static bool is_first_of_loop(const struct assay_probe_result *result, size_t site)
 {
     const struct assay_probe_site *it = &result->sites.at[site];
@@ -77,7 +78,7 @@ static int write_loop(struct probe_writing *to, size_t site, struct assay_error 
     return of.object_id ? assay_metric_set_add(to->set, &of, (int64_t)value->entries, row, err) : 0;
 }
 
-/* ---- The table ------------------------------------------------------------------------------- */
+/* ---- Table ----------------------------------------------------------------------------------- */
 
 static struct assay_cell cell_of(double value)
 {
@@ -140,7 +141,7 @@ static int write_table(struct probe_writing *to, struct assay_error *err)
     return assay_experiment_detail(to->run->experiment, &detail, err);
 }
 
-/* ---- All of it ------------------------------------------------------------------------------- */
+/* ---- All results ----------------------------------------------------------------------------- */
 
 static int write_probes(void *context, struct assay_error *err)
 {

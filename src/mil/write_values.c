@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values that probes recorded, as tables of the first run. */
+/* Writes recorded values as tables of the first run. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum { HEAD_N = 4, VALUES_N = HEAD_N + 9, BUCKETS_N = HEAD_N + 3, THREADS_N = HEAD_N + 5 };
 
-/* A table under construction. */
+/* A table that is being filled. */
 struct value_table {
     const struct as_probe_run *run;
     struct as_arena *arena;
@@ -41,7 +41,7 @@ static void add_probe_number_cell(struct value_table *to, bool is_real,
     add_real_cell(to, is_real ? number.real : (double)number.whole);
 }
 
-/* Probe, function, address and what is recorded. */
+/* Adds the cells of probe, function, address and recorded value. */
 static void add_record_head(struct value_table *to, size_t site, size_t record)
 {
     const struct assay_probe_result *result = to->run->result;

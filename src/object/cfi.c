@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The interpreter of call frame instructions (DW_CFA_*): from the programs of a CIE and an FDE to
- * rows "from here to there, the CFA is this and the registers are saved there". Only the sixteen
- * general registers and the return address are followed; rules of others are read and dropped.
+ * Interpreter of call frame instructions (DW_CFA_*). It runs the programs of a CIE and an FDE. Each
+ * row gives the CFA and the rules of registers for a range of addresses. Only rules of the sixteen
+ * general registers and the return address are kept.
  * Sources: DWARF 5 section 6.4.2; LSB 5.0 core (GNU extensions); AMD64 supplement table 3.36.
  */
 #include "object/cfi.h"
@@ -10,9 +10,9 @@
 #include <dwarf.h>
 #include <string.h>
 
-/* Deeper remember_state than any compiler's; libgcc has no limit, gas programs use one or two. */
+/* Max nesting of DW_CFA_remember_state. Compilers use one or two levels; libgcc has no limit. */
 #define REMEMBER_MOST 32
-/* "No rule": not a kind that is handed out. */
+/* Internal kind of a register without a rule. */
 #define UNSPECIFIED 0xff
 
 struct cfi_state {
@@ -27,7 +27,7 @@ struct cfi_machine {
     const struct as_frame_cie *cie;
     const struct as_frame_fde *fde;
     struct as_cfi_rows *out; /* NULL while the CIE's program runs */
-    uint64_t at;             /* where the row under construction starts */
+    uint64_t at;             /* start address of the current row */
     bool nomem;
     struct cfi_state now, initial;
     struct cfi_state remembered[REMEMBER_MOST];
@@ -51,7 +51,7 @@ static unsigned rules_of(const struct cfi_state *state, struct assay_unwind_rule
     return n;
 }
 
-/* Ends the row under construction at `end`: joined to the one before it when that says the same. */
+/* Ends the current row at `end` and appends it. Extends the previous row if both are equal. */
 static int emit_row(struct cfi_machine *m, uint64_t end)
 {
     struct as_cfi_rows *out = m->out;
@@ -79,7 +79,7 @@ static int emit_row(struct cfi_machine *m, uint64_t end)
         for (unsigned i = 0; i < n; i++)
             AS_TRY(as_vec_push(&out->rule, rule[i]));
     }
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): room there is, or the push failed */
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the push allocates, or fails */
     return as_vec_push(&out->row, row);
 }
 
@@ -88,7 +88,7 @@ static void advance(struct cfi_machine *m, struct as_read *r, uint64_t units)
     uint64_t by_b, to;
     if (__builtin_mul_overflow(units, m->cie->code_align, &by_b) ||
         __builtin_add_overflow(m->at, by_b, &to) || !m->out) {
-        as_read_fail(r); /* a CIE's program has no place to advance to */
+        as_read_fail(r); /* the program of a CIE has no addresses, so it cannot advance */
         return;
     }
     if (emit_row(m, to < m->fde->end ? to : m->fde->end) < 0)
@@ -111,7 +111,7 @@ static int32_t narrow_offset(struct as_read *r, int64_t value)
     return (int32_t)value;
 }
 
-/* A factored offset: times the data alignment. */
+/* Multiplies a factored offset by the data alignment factor. Fails on overflow. */
 static int32_t scaled_offset(struct cfi_machine *m, struct as_read *r, int64_t units)
 {
     int64_t value;
@@ -120,7 +120,7 @@ static int32_t scaled_offset(struct cfi_machine *m, struct as_read *r, int64_t u
     return r->bad ? 0 : narrow_offset(r, value);
 }
 
-/* LEB128 values beyond 63 bits cannot be offsets. */
+/* Reads an unsigned LEB128 offset. Fails for a value of more than 63 bits. */
 static int64_t read_cfi_unsigned(struct as_read *r)
 {
     uint64_t value = as_read_uleb(r);
@@ -138,7 +138,7 @@ static void rule(struct cfi_machine *m, uint64_t reg, uint8_t kind, int32_t valu
     m->now.value[reg] = value;
 }
 
-/* Where an expression's length stands; the block is passed. */
+/* Skips an expression. Returns the table offset of its length field. */
 static int32_t read_expression_offset(struct cfi_machine *m, struct as_read *r)
 {
     int32_t at = narrow_offset(r, (int64_t)as_read_offset(r));
@@ -158,7 +158,7 @@ static void define_cfa(struct cfi_machine *m, struct as_read *r, uint64_t reg, i
     m->now.cfa_value = value;
 }
 
-/* Register of a CFA that must be a register and an offset already. */
+/* Returns the register of the CFA. Fails unless the CFA is a register plus an offset. */
 static uint64_t cfa_register(struct cfi_machine *m, struct as_read *r)
 {
     if (m->now.cfa_kind != ASSAY_CFA_REGISTER)
@@ -188,7 +188,7 @@ static void restore_state(struct cfi_machine *m, struct as_read *r)
         m->now = m->remembered[--m->remembered_n];
 }
 
-/* Instructions on the CFA; false for others. */
+/* Runs an instruction that defines the CFA. Returns false for other instructions. */
 static bool run_cfa(struct cfi_machine *m, struct as_read *r, uint8_t op)
 {
     uint64_t reg;
@@ -221,7 +221,7 @@ static bool run_cfa(struct cfi_machine *m, struct as_read *r, uint8_t op)
     }
 }
 
-/* Rules of one register; false for other instructions. */
+/* Runs an instruction that sets the rule of one register. Returns false for other instructions. */
 static bool run_rule(struct cfi_machine *m, struct as_read *r, uint8_t op)
 {
     uint64_t reg = as_read_uleb(r), from;
@@ -254,7 +254,7 @@ static bool run_rule(struct cfi_machine *m, struct as_read *r, uint8_t op)
         from = as_read_uleb(r);
         if (from < ASSAY_UNWIND_REGISTERS)
             rule(m, reg, ASSAY_RULE_REGISTER, (int32_t)from);
-        else /* parked in a vector register, which no sample holds */
+        else /* saved in a vector register, which samples do not contain */
             rule(m, reg, ASSAY_RULE_UNDEFINED, 0);
         return true;
     case DW_CFA_expression:
@@ -335,7 +335,8 @@ static bool run_program(struct cfi_machine *m, struct as_read program)
 int as_cfi_rows_of(const struct as_frame_table *table, const struct as_frame_cie *cie,
                    const struct as_frame_fde *fde, struct as_cfi_rows *out)
 {
-    struct cfi_machine m; /* not zeroed whole: states remembered are written before they are read */
+    struct cfi_machine
+        m; /* `remembered` is not cleared: entries are written before they are read */
     m.table = table;
     m.cie = cie;
     m.fde = fde;
@@ -351,7 +352,7 @@ int as_cfi_rows_of(const struct as_frame_table *table, const struct as_frame_cie
     m.initial = m.now;
     m.out = out;
     good = good && run_program(&m, fde->program);
-    if (!good) { /* what the failing instruction was to change is unknown */
+    if (!good) { /* the effect of the failing instruction is unknown */
         m.now.cfa_kind = ASSAY_CFA_NONE;
         m.now.cfa_register = 0;
         m.now.cfa_value = 0;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Call frame instructions to rows. Knows the instructions, not where records are found (frame.h)
- * nor how rows are kept (rows.c).
+ * Interprets call frame instructions and yields unwind rows. frame.h finds the records, rows.c
+ * stores the rows.
  */
 #ifndef AS_OBJECT_CFI_H
 #define AS_OBJECT_CFI_H
 
 #include "object/frame.h"
 
-/* Rows of one FDE under construction; `rule` of a row holds an index into `rules` until moved. */
+/* A row of the FDE being decoded. Its rules are as_cfi_rows.rule[first_rule, first_rule + rule_n).
+ */
 struct as_cfi_row {
     uint64_t start, end;
     uint32_t first_rule;
@@ -22,9 +23,9 @@ struct as_cfi_rows {
 };
 
 /*
- * Runs the instructions of `cie` and `fde` and fills `out` (emptied first): rows without gaps over
- * the FDE's range. From the first instruction that cannot be run on, the row has ASSAY_CFA_NONE.
- * Errors: NOMEM, without a sentence.
+ * Runs the instructions of `cie` and `fde` and replaces the contents of `out`. The rows cover the
+ * FDE's range without gaps. The code after a damaged instruction gets a row with ASSAY_CFA_NONE.
+ * Errors: NOMEM, without a message.
  */
 int as_cfi_rows_of(const struct as_frame_table *table, const struct as_frame_cie *cie,
                    const struct as_frame_fde *fde, struct as_cfi_rows *out);

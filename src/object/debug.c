@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Joins the two sides of the room: tells the DWARF reader what the ELF side knows, takes the
- * separate debug file's symbols back, and answers the calls about debug information.
+ * Joins the ELF reader and the DWARF reader, and has the public functions for debug information. It
+ * gives the bytes of the ELF file to the DWARF reader, and reads symbols from the separate file.
  */
 #include "object/dwarf_side.h"
 #include "object/internal.h"
 
-/* Addresses of a .o's sections, which its DWARF is relocated against; NULL for others. */
+/* Sets the section addresses of a .o, which its DWARF is relocated with. Errors: NOMEM. */
 static int section_addresses(struct assay_object *object)
 {
     if (object->file.ehdr.e_type != ET_REL)
@@ -39,7 +39,7 @@ int as_object_load_debug(struct assay_object *object, struct assay_error *err)
     const uint8_t *separate = as_dwarf_separate_image(object->dwarf, &size_b);
     if (!separate || object->info.has_symtab)
         return 0;
-    /* Its symbols are a help, not a need: damage there is no reason to refuse the file. */
+    /* The object is usable without these symbols, so a damaged debug file is not an error. */
     int rc = as_file_open_memory(&object->arena, separate, size_b,
                                  object->info.debug_path ? object->info.debug_path : "debug file",
                                  AS_FILE_DEBUG, &object->debug_file, NULL);

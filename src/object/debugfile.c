@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where debug information stands apart from the binary: the separate file by build-id or
- * .gnu_debuglink, the dwz supplementary file, the package of split units.
+ * Finds debug information outside of the binary: the separate file by build-id or .gnu_debuglink,
+ * the dwz supplementary file, the package of split units (.dwp).
  * Source: the GDB manual, "Debugging Information in Separate Files"; dwz(1); DWARF 5, 7.3.6.
  */
 #include <limits.h>
@@ -19,7 +19,8 @@ static bool has_dwarf(const struct as_dw_file *file)
     return file->plain.at[AS_DW_INFO].n || file->plain.at[AS_DW_LINE].n;
 }
 
-/* Maps and reads `path` into `file`. 0, NOT_FOUND (not there, not ELF) or NOMEM. */
+/* Maps and reads `path` into `file`. Errors, without a message: NOT_FOUND (missing, or not ELF),
+ * NOMEM. */
 static int open_file(const char *path, struct as_dw_file *file)
 {
     struct as_dw_image image;
@@ -42,7 +43,8 @@ static bool same_id(const struct as_dw_file *file, const uint8_t *id, size_t id_
     return file->build_id_b == id_b && memcmp(file->build_id, id, id_b) == 0;
 }
 
-/* Calls for each directory of the list; formats "DIR" into `dir`. False at the end. */
+/* Copies the next directory of the ':'-separated list `*rest` to `dir`, and advances `*rest`.
+ * Returns false at the end of the list. */
 static bool next_dir(const char **rest, char *dir, size_t dir_b)
 {
     while (**rest) {
@@ -91,7 +93,7 @@ static bool link_parse(struct as_dw_bytes link, const char **name, uint32_t *crc
     *name = as_dw_string_at(link, 0);
     if (!*name || !**name)
         return false;
-    size_t at = (strlen(*name) + 4) & ~(size_t)3; /* the name, its zero, padding to 4 */
+    size_t at = (strlen(*name) + 4) & ~(size_t)3; /* name and zero byte, padded to 4 bytes */
     if (at > link.n || link.n - at < sizeof *crc)
         return false;
     memcpy(crc, link.p + at, sizeof *crc);
@@ -122,7 +124,7 @@ static int by_link(struct as_dwarf *dw, const char *name, uint32_t crc, struct a
     if (!dw->in.path || strchr(name, '/') || !realpath(dw->in.path, real))
         return ASSAY_ERR_NOT_FOUND;
     char *slash = strrchr(real, '/');
-    *slash = 0; /* realpath is absolute */
+    *slash = 0; /* realpath(3) returns an absolute path, so a slash exists */
     snprintf(path, sizeof path, "%s/%s", real, name);
     int rc = try_link(dw, path, crc, out);
     if (rc == ASSAY_ERR_NOT_FOUND) {
@@ -170,7 +172,8 @@ static int try_dwz(struct as_dwarf *dw, const char *path, const uint8_t *id, siz
     return rc;
 }
 
-/* .gnu_debugaltlink: name, zero, build-id. .debug_sup: version, flag, name, id with its length. */
+/* Returns the name of the dwz file, and its build-id in *id; NULL if there is none. Layouts:
+ * .gnu_debugaltlink has name and build-id; .debug_sup has version, flag, name, length and id. */
 static const char *dwz_name(const struct as_dw_file *file, const uint8_t **id, size_t *id_b)
 {
     const char *name = as_dw_string_at(file->alt_link, 0);

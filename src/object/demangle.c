@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Readable names: C++ (Itanium ABI) and Rust (legacy and v0) by libiberty, Fortran module
- * procedures of gfortran, and the suffixes that compilers give to clones.
+ * Demangles names. libiberty demangles C++ (Itanium ABI) and Rust (legacy and v0). This file adds
+ * the module procedures of gfortran, and the suffixes of clones that compilers make.
  *
- * libiberty rather than the C++ runtime: it knows Rust too, writes through a callback (so that
- * output which grows without bound can be cut), and needs no heap. Its own recursion limit
- * refuses names beyond 1 KiB, which templates reach; those run without that limit but cut at a
- * length whose recursion fits any thread's stack.
+ * libiberty is used instead of the C++ runtime, because it demangles Rust and needs no heap. It
+ * writes through a callback, so endless output can be cut. Its recursion limit rejects names above
+ * 1 KiB, but names of templates are longer. Such names run without this limit, up to NAME_MOST_B,
+ * because that recursion fits the stack of every thread.
  */
 #include <libiberty/demangle.h>
 #include <setjmp.h>
@@ -19,14 +19,14 @@
 
 #define NAME_MOST_B    ((size_t)4096)
 #define OUTPUT_MOST_B  ((size_t)1 << 20)
-#define LIMITED_MOST_B ((size_t)1024) /* up to here libiberty's own limit lets names pass */
+#define LIMITED_MOST_B ((size_t)1024) /* max length of names with libiberty's recursion limit */
 
 /* ---- Output that cannot overflow ------------------------------------------------------------ */
 
 struct demangled_sink {
     char *buf;
     size_t n, buf_b;
-    size_t seen; /* bytes written by the demangler, kept or not */
+    size_t seen; /* bytes from the demangler, including those that did not fit */
     jmp_buf stop;
 };
 
@@ -35,7 +35,7 @@ static void append_to_sink(struct demangled_sink *out, const char *s, size_t n)
     size_t room = out->buf_b - 1 - out->n;
     if (n > room)
         n = room;
-    if (n == 0) /* libiberty hands NULL for an empty piece */
+    if (n == 0) /* libiberty passes NULL for an empty text */
         return;
     memcpy(out->buf + out->n, s, n);
     out->n += n;
@@ -52,8 +52,8 @@ static void append_demangled(const char *s, size_t n, void *opaque)
     struct demangled_sink *out = opaque;
     append_to_sink(out, s, n);
     out->seen += n;
-    /* Substitutions can make a short name endless: then there is no other way out. All that the
-     * C++ demangler holds is on its stack; Rust's may lose one small buffer. */
+    /* Substitutions can make the output of a short name endless, and longjmp(3) is the only way to
+     * stop it. The C++ demangler has no heap memory. The Rust demangler may leak a small buffer. */
     if (out->seen > OUTPUT_MOST_B)
         longjmp(out->stop, 1);
 }
@@ -63,7 +63,7 @@ typedef int (*demangler)(const char *, int, demangle_callbackref, void *);
 static bool run_demangler(demangler fn, const char *name, int options, struct demangled_sink *out)
 {
     if (setjmp(out->stop) != 0)
-        return true; /* what fits is kept */
+        return true; /* the output was cut; the part that fits is kept */
     return fn(name, options, append_demangled, out) != 0;
 }
 
@@ -79,7 +79,8 @@ static bool is_word(const char *s, size_t n)
     return n > 0;
 }
 
-/* gfortran: __MODULE_MOD_NAME, and __SUBMODULE_PARENT_SMOD_NAME; names are lower case there. */
+/* Demangles a name of gfortran: __MODULE_MOD_NAME or __SUBMODULE_PARENT_SMOD_NAME, where the parts
+ * are in lower case. Returns false for other names. */
 static bool fortran(const char *name, size_t n, struct demangled_sink *out)
 {
     if (n < 8 || strncmp(name, "__", 2) != 0)
@@ -108,8 +109,8 @@ static bool fortran(const char *name, size_t n, struct demangled_sink *out)
 
 /* ---- Clones --------------------------------------------------------------------------------- */
 
-/* The length of a legacy Rust symbol that `name` starts with, or 0: such symbols hold dots of their
- * own and end in a hash, "17h" and 16 hexadecimal digits. */
+/* Returns the length of the legacy Rust symbol at the start of `name`, or 0 if there is none. Such
+ * a symbol may contain dots, and ends in a hash: "17h" and 16 hexadecimal digits. */
 static size_t rust_n(const char *name, size_t n)
 {
     static const char digits[] = "0123456789abcdef";
@@ -124,8 +125,8 @@ static size_t rust_n(const char *name, size_t n)
     return 0;
 }
 
-/* The length of `name` without its clone suffixes. Mangled names hold no dots but those of Rust, so
- * that every suffix ends them; plain names hold dots of their own. */
+/* Returns the length of `name` without its clone suffixes. In a mangled name, the first dot begins
+ * the suffixes, except in legacy Rust names. A plain name may contain other dots. */
 static size_t base_length(const char *name, size_t n)
 {
     const bool mangled = n > 2 && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
@@ -136,7 +137,7 @@ static size_t base_length(const char *name, size_t n)
     return rust ? rust : dot ? (size_t)(dot - name) : n;
 }
 
-/* " [clone .isra.0] [clone .cold]": one bracket a suffix, its number with it. */
+/* Appends " [clone .isra.0] [clone .cold]": one bracket for each suffix with its number. */
 static void append_clone_suffixes(struct demangled_sink *out, const char *s, size_t n)
 {
     size_t at = 0;
@@ -159,7 +160,7 @@ static bool demangle_base(const char *base, size_t n, struct demangled_sink *out
     int options = DMGL_PARAMS | DMGL_ANSI | (n > LIMITED_MOST_B ? DMGL_NO_RECURSE_LIMIT : 0);
     if (n < 3 || base[0] != '_' || (base[1] != 'Z' && base[1] != 'R'))
         return fortran(base, n, out);
-    /* Rust first: its older names are C++ names with a hash at the end. */
+    /* Rust is tried first, because legacy Rust names are valid C++ names with a hash at the end. */
     if (run_demangler(rust_demangle_callback, base, options, out))
         return true;
     out->n = 0;

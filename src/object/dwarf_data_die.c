@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attributes of DIEs of variables, scopes and types; see dwarf_variable.h. */
+/* Reads the attributes of variable, scope and type DIEs. */
 #include <dwarf.h>
 
 #include "object/dwarf_variable.h"
@@ -35,6 +35,10 @@ static struct as_dw_value *slot_of(struct as_dw_data_die *die, uint16_t name)
         return &die->count;
     case DW_AT_data_member_location:
         return &die->member_location;
+    case DW_AT_byte_stride:
+        return &die->byte_stride;
+    case DW_AT_signature:
+        return &die->signature;
     default:
         return NULL;
     }
@@ -59,6 +63,9 @@ static void set_plain(struct as_dw_data_die *die, uint16_t name, const struct as
         break;
     case DW_AT_data_location:
         die->has_data_location = true;
+        break;
+    case DW_AT_allocated:
+        die->has_allocated = true;
         break;
     default:
         break;

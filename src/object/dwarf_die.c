@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attributes of subprograms and inlined subroutines, and the role of an abbreviation in the walk
- * over them. Source: DWARF 5, sections 3.3 and 7.5.3.
+ * Reads the attributes of subprograms and inlined subroutines, and decides the role of an
+ * abbreviation in the walk over them. Source: DWARF 5, sections 3.3 and 7.5.3.
  */
 #include "object/dwarf_die.h"
 
@@ -70,7 +70,7 @@ static void set_die_attribute(struct as_dw_die *die, uint16_t name, const struct
     }
 }
 
-/* What set_die_attribute takes; the rest (types, frames, calls) is passed over unread. */
+/* Must agree with set_die_attribute. Other attributes (types, frames, calls) are skipped. */
 bool as_dw_attr_is_taken(unsigned name)
 {
     switch (name) {
@@ -94,7 +94,7 @@ bool as_dw_attr_is_taken(unsigned name)
     }
 }
 
-/* As as_dw_form_skip. */
+/* Does the work of as_dw_form_skip, without a call for a form of fixed size. */
 static inline void skip_attr(const struct as_dw_unit *unit, struct as_read *c,
                              const struct as_dw_attr *attr)
 {
@@ -104,7 +104,7 @@ static inline void skip_attr(const struct as_dw_unit *unit, struct as_read *c,
         as_dw_form_skip(unit, c, attr->form);
 }
 
-/* As as_dw_form_read; the forms that instances are made of without a call. */
+/* Does the work of as_dw_form_read, without a call for the forms that are frequent in instances. */
 static inline void read_attr(const struct as_dw_unit *unit, struct as_read *c,
                              const struct as_dw_attr *attr, struct as_dw_value *v)
 {
@@ -182,7 +182,7 @@ uint64_t as_dw_die_skip(const struct as_dw_unit *unit, struct as_read *c,
 
 /* ---- Roles -------------------------------------------------------------------------------- */
 
-/* Whether everything below such a DIE is of no interest. */
+/* Returns true if the children of a DIE with this tag contain no code. */
 static bool is_leaf_tree(unsigned tag)
 {
     switch (tag) {
@@ -212,7 +212,7 @@ uint8_t as_dw_abbrev_role(const struct as_dw_abbrev *abbrev, const struct as_dw_
         if (attr[i].name != DW_AT_declaration)
             continue;
         declared |= attr[i].form == DW_FORM_flag_present;
-        perhaps |= attr[i].form != DW_FORM_flag_present; /* the DIE itself says */
+        perhaps |= attr[i].form != DW_FORM_flag_present; /* the value in the DIE decides */
     }
     if (perhaps)
         return AS_DW_ROLE_INSTANCE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One DIE as the walk over subprograms and inlined instances wants it: its attributes, or only
- * where it ends. What the walk does with a DIE hangs mostly on its abbreviation, so that is judged
- * once, when the abbreviations are read: of a C++ unit nearly all DIEs are passed over.
+ * Reads or skips the DIEs of a walk over subprograms and inlined instances. The abbreviation mostly
+ * decides how the walk treats a DIE. The reader of abbreviations therefore assigns each a role, and
+ * the walk skips nearly all DIEs of a C++ unit.
  */
 #ifndef AS_OBJECT_DWARF_DIE_H
 #define AS_OBJECT_DWARF_DIE_H
@@ -10,11 +10,11 @@
 #include "object/dwarf_internal.h"
 
 enum as_dw_role {
-    AS_DW_ROLE_PASSED,   /* of no interest; what is below it may be */
-    AS_DW_ROLE_LEAF,     /* nothing below it is of interest either */
-    AS_DW_ROLE_DECLARED, /* subprogram or inlined instance: always a declaration */
-    AS_DW_ROLE_ABSTRACT, /* one without addresses, whatever its attributes say */
-    AS_DW_ROLE_INSTANCE  /* one that may have code */
+    AS_DW_ROLE_PASSED,   /* skip the DIE, but walk its children */
+    AS_DW_ROLE_LEAF,     /* skip the DIE and its children */
+    AS_DW_ROLE_DECLARED, /* subprogram or inlined instance that is always a declaration */
+    AS_DW_ROLE_ABSTRACT, /* subprogram or inlined instance without address attributes */
+    AS_DW_ROLE_INSTANCE  /* subprogram or inlined instance that may have code */
 };
 
 struct as_dw_die {
@@ -24,10 +24,11 @@ struct as_dw_die {
     bool has_decl_file, has_call_file, is_declaration;
 };
 
-/* Reads the attributes at the cursor, behind the code of the abbreviation. */
+/* Reads the attributes at the cursor, which is after the abbreviation code. */
 void as_dw_die_read(const struct as_dw_unit *unit, struct as_read *c,
                     const struct as_dw_abbrev *abbrev, struct as_dw_die *die);
-/* Passes the attributes of a DIE; with `want_sibling` its sibling, when it says one, else 0. */
+/* Skips the attributes of a DIE. Returns the section offset of its sibling if `want_sibling` is set
+ * and DW_AT_sibling exists, else 0. */
 uint64_t as_dw_die_skip(const struct as_dw_unit *unit, struct as_read *c,
                         const struct as_dw_abbrev *abbrev, bool want_sibling);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The debug sections of one ELF file: found by name, decompressed (SHF_COMPRESSED with zlib or
- * zstd, and the older .zdebug_*), relocated when the file is a .o. Reads the section headers
- * itself, bounds-checked, so that it may run on hostile bytes and in several threads.
+ * Finds the debug sections of an ELF file by name. It decompresses them (SHF_COMPRESSED with zlib
+ * or zstd, and the older .zdebug_*) and relocates those of a .o. It reads the section headers
+ * itself, with bounds checks, so it accepts damaged files. Thread-safe for different files.
  * Source: System V ABI (gabi 4.3 compression), AMD64 supplement (relocations).
  */
 #include <elf.h>
@@ -18,9 +18,9 @@
 #include "object/dwarf_internal.h"
 #include "object/identify.h"
 
-/* deflate cannot expand further than this; a header that claims more lies. */
+/* The max compression ratio of deflate. A header with a larger size is damaged. */
 #define ZLIB_MOST_RATIO 1032u
-/* zstd can (runs); such a section is limited outright. */
+/* The max size of a section with zstd, because zstd has no max ratio. */
 #define ZSTD_MOST_B ((uint64_t)8 << 30)
 
 static const char *const section_names[AS_DW_SECTIONS] = {
@@ -118,7 +118,7 @@ static bool view_open(struct as_dw_image image, struct elf_view *v)
     size_t room = (image.n - eh.e_shoff) / sizeof(Elf64_Shdr);
     if (room == 0)
         return true;
-    /* Beyond 0xff00 sections the real numbers stand in header 0. */
+    /* Header 0 has the number of sections and the name table if they are 0xff00 or more. */
     v->shnum = 1;
     Elf64_Shdr zero;
     header_at(v, 0, &zero);
@@ -156,7 +156,7 @@ static int expand_section(struct as_dw_file *file, struct as_dw_bytes in, uint64
     return 0;
 }
 
-/* Contents of a section as the compiler wrote it; empty when damaged. */
+/* Sets *out to the decompressed contents of a section, empty if damaged. Errors: NOMEM. */
 static int plain_contents(struct as_dw_file *file, const struct elf_view *v, const Elf64_Shdr *sh,
                           const char *name, struct as_dw_bytes *out)
 {
@@ -167,7 +167,7 @@ static int plain_contents(struct as_dw_file *file, const struct elf_view *v, con
         if (raw.n < sizeof ch)
             return 0;
         memcpy(&ch, raw.p, sizeof ch);
-        /* 2 is ELFCOMPRESS_ZSTD, which elf.h of Debian 12 may not name. */
+        /* 2 is ELFCOMPRESS_ZSTD, which is missing in older versions of elf.h. */
         if (ch.ch_type != ELFCOMPRESS_ZLIB && ch.ch_type != 2)
             return 0;
         struct as_dw_bytes in = {raw.p + sizeof ch, raw.n - sizeof ch};
@@ -227,7 +227,7 @@ static void relocate(uint8_t *p, size_t n, struct as_dw_bytes rela, const struct
             width_b = 4;
             break;
         default:
-            continue; /* thread-local offsets and the like concern variables only */
+            continue; /* the other types, such as thread-local offsets, affect variables only */
         }
         uint64_t value;
         if (r.r_offset > n || n - r.r_offset < width_b ||
@@ -270,7 +270,7 @@ static int relocate_section(struct as_dw_file *file, const struct elf_view *v, s
 
 /* ---- All sections ------------------------------------------------------------------------- */
 
-/* Where the section called `name` belongs, or NULL. */
+/* Returns the field of `file` for a section with this name, or NULL if the section is not used. */
 static struct as_dw_bytes *place_of(struct as_dw_file *file, const char *name)
 {
     if (strcmp(name, ".gnu_debugaltlink") == 0)
@@ -323,7 +323,7 @@ static int load_dwarf_section(struct as_dw_file *file, const struct elf_view *v,
                               size_t address_n)
 {
     struct as_dw_bytes *place = place_of(file, name);
-    /* In a .o, type units stand in further sections of the same name, marked as group members. */
+    /* A .o has type units in more sections with the same name, which are members of a group. */
     if (!place || sh->sh_type == SHT_NOBITS || (place->p && (sh->sh_flags & SHF_GROUP)))
         return 0;
     if (place->p && place->n && !(sh->sh_flags & SHF_GROUP) && v->type != ET_REL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Abbreviation tables and attribute forms of DWARF 2 to 5 with the GNU extensions for split
- * units and dwz. Knows how wide a value is and where it leads; not what an attribute means.
+ * Reads the abbreviation tables and attribute forms of DWARF 2 to 5, with the GNU extensions for
+ * split units and dwz. It decodes values and references, but does not interpret attributes.
  * Source: DWARF 5, sections 7.5.3 to 7.5.6.
  */
 #include <dwarf.h>
@@ -11,7 +11,7 @@
 
 const char *as_dw_string_at(struct as_dw_bytes s, uint64_t offset)
 {
-    /* A section that ends in a zero, as they do, ends every string in it. */
+    /* If the last byte of the section is zero, every string in it is terminated. */
     if (offset >= s.n || (s.p[s.n - 1] && !memchr(s.p + offset, 0, s.n - offset)))
         return NULL;
     return (const char *)s.p + offset;
@@ -91,7 +91,7 @@ void as_dw_form_skip(const struct as_dw_unit *unit, struct as_read *c, unsigned 
                                          : (uint64_t)size);
         return;
     }
-    switch (form) { /* the most frequent ones */
+    switch (form) { /* the most frequent forms first */
     case DW_FORM_exprloc:
     case DW_FORM_block:
         as_read_skip(c, as_read_uleb(c));
@@ -150,7 +150,7 @@ static void set_addrx(const struct as_dw_unit *unit, struct as_dw_value *out, ui
     out->kind = as_dw_addrx(unit, index, &out->u) ? AS_DW_ADDRESS : AS_DW_NONE;
 }
 
-/* Reference relative to the unit; one that leaves the unit is no reference. */
+/* Sets a reference relative to the unit. The kind is AS_DW_NONE if it points outside the unit. */
 static void set_ref(const struct as_dw_unit *unit, struct as_dw_value *out, uint64_t rel)
 {
     out->kind = rel < unit->end - unit->offset ? AS_DW_REF : AS_DW_NONE;
@@ -184,7 +184,7 @@ static void set_alt_string(const struct as_dw_unit *unit, struct as_dw_value *ou
 
 /* ---- One value ---------------------------------------------------------------------------- */
 
-/* The forms without fixed size; false: unknown. */
+/* Reads a form of variable size. Returns false if the form is unknown. */
 static bool read_variable(const struct as_dw_unit *unit, struct as_read *c, unsigned form,
                           struct as_dw_value *out)
 {
@@ -233,7 +233,7 @@ static bool read_variable(const struct as_dw_unit *unit, struct as_read *c, unsi
     }
 }
 
-/* The forms that are an offset wide (4 or 8 bytes as the unit says). */
+/* Sets the value `u` of a form of offset size (4 or 8 bytes, depending on the unit). */
 static void read_offset(const struct as_dw_unit *unit, unsigned form, uint64_t u,
                         struct as_dw_value *out)
 {
@@ -284,7 +284,7 @@ static void read_fixed(const struct as_dw_unit *unit, unsigned form, uint64_t u,
         set_number(out, AS_DW_REF_ALT, u);
         break;
     case DW_FORM_ref_sig8:
-        set_number(out, AS_DW_OTHER, u);
+        set_number(out, AS_DW_SIGNATURE, u);
         break;
     default:
         set_number(out, AS_DW_UINT, u);
@@ -299,7 +299,7 @@ void as_dw_form_read(const struct as_dw_unit *unit, struct as_read *c,
     *out = (struct as_dw_value){0};
     if (form == DW_FORM_indirect) {
         form = (unsigned)(as_read_uleb(c) & 0xffff);
-        /* Nothing sensible nests, and implicit_const has its value elsewhere. */
+        /* Nested indirect forms are invalid. The value of implicit_const is in the abbreviation. */
         if (form == DW_FORM_indirect || form == DW_FORM_implicit_const)
             as_read_fail(c);
     }
@@ -310,7 +310,7 @@ void as_dw_form_read(const struct as_dw_unit *unit, struct as_read *c,
         set_number(out, AS_DW_UINT, 1);
     else if (form == DW_FORM_data16)
         as_read_skip(c, 16);
-    else if (form == DW_FORM_ref_addr) /* DWARF 2 made it as wide as an address */
+    else if (form == DW_FORM_ref_addr) /* has the size of an address in DWARF 2 */
         set_number(out, AS_DW_REF,
                    as_read_uint(c, unit->version <= 2 ? unit->address_b : unit->offset_b));
     else if (size == ADDRESS)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Subprograms and inlined subroutines of one unit: a walk over its DIEs that keeps those with
- * code, their names and declarations through abstract origins and specifications (in other units
- * and in the dwz file too), and the flattening of their ranges for look-up by address.
+ * Reads the subprograms and inlined subroutines of one unit. A walk over its DIEs keeps those with
+ * code. Abstract origins and specifications, also in other units and in the dwz file, give names
+ * and declarations. The ranges are flattened for look-up by address.
  * Source: DWARF 5, sections 3.3 and 2.17.
  */
 #include <dwarf.h>
@@ -11,16 +11,16 @@
 #include "object/dwarf_die.h"
 #include "object/order.h"
 
-#define DEPTH_MOST 1024 /* nesting of DIEs; real programs stay below 100 */
-#define CHAIN_MOST 16   /* origins and specifications followed for a name; real ones are 3 */
-#define KNOWN_BITS 8    /* of the number of origins remembered */
+#define DEPTH_MOST 1024 /* max nesting of DIEs; real programs stay below 100 */
+#define CHAIN_MOST 16   /* max origins and specifications that are followed; real chains have 3 */
+#define KNOWN_BITS 8    /* log2 of the number of cached origins */
 
 /* ---- Names -------------------------------------------------------------------------------- */
 
 struct identity {
     const char *name;
     uint32_t decl_file, decl_line;
-    uint32_t user; /* unit of the outermost origin */
+    uint32_t user; /* index into assay_unit of the last origin */
 };
 
 uint32_t as_dw_file_of(const struct as_dw_unit *unit, struct as_dw_line_table *const *tables,
@@ -43,7 +43,7 @@ const struct as_dw_unit *as_dw_unit_of(const struct as_dw_unit *from, const stru
     return as_dw_unit_at(from->module, ref->u);
 }
 
-/* Follows origins and specifications of `die` until name and declaration are known. */
+/* Follows the origins and specifications of `first` until name and declaration are known. */
 static void identify(const struct as_dw_unit *unit, struct as_dw_line_table *const *tables,
                      const struct as_dw_die *first, struct identity *out)
 {
@@ -55,13 +55,13 @@ static void identify(const struct as_dw_unit *unit, struct as_dw_line_table *con
             plain = die.name;
         if (!out->decl_line && die.decl_line) {
             out->decl_line = die.decl_line > UINT32_MAX ? 0 : (uint32_t)die.decl_line;
-            /* A specification repeats only what differs: the file may stand further on. */
+            /* A specification may omit the file, which the next DIE of the chain then has. */
         }
         if (out->decl_file == ASSAY_NONE && die.has_decl_file)
             out->decl_file = as_dw_file_of(unit, tables, die.decl_file);
         if (die.linkage && !out->name)
             out->name = die.linkage;
-        /* A clone may name itself (_ZN...C1Ev) and leave the declaration to its origin. */
+        /* A clone may have a linkage name (_ZN...C1Ev), while its origin has the declaration. */
         if (out->name && out->decl_line && out->decl_file != ASSAY_NONE)
             break;
         const struct as_dw_value *ref = die.origin.kind          ? &die.origin
@@ -84,16 +84,16 @@ static void identify(const struct as_dw_unit *unit, struct as_dw_line_table *con
         out->name = plain;
 }
 
-/* An origin in the unit at hand, and who it is. */
+/* A cached origin of the current unit, with its identity. */
 struct known_origin {
-    uint64_t origin;
+    uint64_t origin; /* any value is possible in a damaged file */
     struct identity is;
-    bool is_set; /* in foreign bytes any origin may stand */
+    bool is_set;
 };
 
 /*
- * As identify. An inlined instance says nothing of itself but its origin, which it shares with the
- * other calls that were inlined: those stand near each other.
+ * Does the work of identify, with a cache of origins. An inlined instance often has an origin
+ * only. Other inlined calls nearby have the same origin.
  */
 static void identify_once(const struct as_dw_unit *unit, struct as_dw_line_table *const *tables,
                           const struct as_dw_die *die, struct known_origin *known,
@@ -120,13 +120,13 @@ struct inline_walk {
     struct as_dw_line_table *const *tables;
     const struct as_dw_file *main;
     struct as_dw_inlines *out;
-    size_t ranges_most;              /* more than the sections can hold: a loop was built */
+    size_t ranges_most;              /* max number of ranges; stops a crafted file with loops */
     uint32_t parent[DEPTH_MOST + 1]; /* innermost instance at each depth */
     struct known_origin known[1 << KNOWN_BITS];
-    bool artificial; /* the unit in which link-time optimisation puts its code */
+    bool artificial; /* unit "<artificial>", which contains the code of link-time optimisation */
 };
 
-/* Appends the ranges of `die` that lead to code; false when there are none. */
+/* Appends the ranges of `die` that are in code. Returns false if there are none. */
 static bool append_die_ranges(struct inline_walk *w, const struct as_dw_die *die, uint32_t owner,
                               uint32_t *first)
 {
@@ -160,7 +160,8 @@ static uint32_t narrow(uint64_t v)
     return v > UINT32_MAX ? 0 : (uint32_t)v;
 }
 
-/* Keeps `die` if it has code; the index of its entry, or `parent` / ASSAY_NONE. */
+/* Appends `die` if it has code. Returns its index; else `parent` for an inlined instance,
+ * ASSAY_NONE for a subprogram. */
 static uint32_t add_inline_instance(struct inline_walk *w, const struct as_dw_die *die,
                                     bool is_inlined, uint32_t parent)
 {
@@ -200,7 +201,8 @@ static void jump(struct as_read *c, const struct as_dw_unit *unit, uint64_t sibl
         c->at = to;
 }
 
-/* One DIE: `*inner` becomes the innermost instance below it. True when that is to be walked. */
+/* Reads or skips one DIE. Sets `*inner` to the innermost instance that contains its children.
+ * Returns true if the children must be walked. */
 static bool walk_die(struct inline_walk *w, struct as_read *c, const struct as_dw_abbrev *abbrev,
                      uint32_t *inner)
 {
@@ -267,7 +269,7 @@ void as_dw_inlines_read(const struct as_dw_unit *unit, struct as_dw_line_table *
     if (unit->damaged)
         return;
     struct inline_walk w = {.unit = unit, .tables = tables, .main = main, .out = out};
-    /* A range takes two bytes at least, and an honest list is used by two DIEs at most. */
+    /* A range has at least two bytes, and at most two DIEs of a valid file share a list. */
     w.ranges_most = unit->sec.at[AS_DW_RANGES].n + unit->sec.at[AS_DW_RNGLISTS].n +
                     (size_t)(unit->end - unit->die);
     w.artificial = unit->name && strcmp(unit->name, "<artificial>") == 0;
@@ -287,7 +289,7 @@ static int by_nesting(const void *a, const void *b)
     return (x->owner > y->owner) - (x->owner < y->owner);
 }
 
-/* Those that start at one place, of which there are few. */
+/* Sorts the ranges with one start address; most groups are small. */
 static void sort_equal_starts(struct assay_range *at, size_t n)
 {
     if (n > 32) {
@@ -339,7 +341,7 @@ static void mark_segment(struct flat *f, uint64_t start)
     f->at[f->n++] = (struct as_dw_segment){start, owner};
 }
 
-/* Closes what ends at or before `to`. Ranges that overlap without nesting are cut, not trusted. */
+/* Closes the ranges that end at or before `to`. A range that overlaps without nesting is cut. */
 static void close_until(struct flat *f, uint64_t to)
 {
     while (f->depth && f->stack[f->depth - 1].end <= to) {
@@ -357,7 +359,7 @@ int as_dw_inlines_flatten(const struct assay_range *range, size_t range_n,
     *n = 0;
     if (range_n == 0)
         return 0;
-    /* Each range opens one segment and closes one. */
+    /* Each range begins one segment and ends one. */
     struct flat f = {.at = as_malloc_large(range_n, 2 * sizeof *f.at),
                      .stack = as_realloc(NULL, range_n, sizeof *f.stack)};
     struct assay_range *sorted = as_malloc_table(range_n, sizeof *sorted);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside the DWARF reader: sections of one debug file, units, abbreviations, forms, and the
- * tables being built. Own reader, not libdw: libdw 0.188 may not be used from several threads,
- * knows no .dwp, and is not meant for hostile bytes. Little endian only (x86-64).
+ * Internals of the DWARF reader: sections of a debug file, units, abbreviations, forms, and the
+ * tables that it builds. libdw 0.188 is not used, because it is not thread-safe, does not read .dwp
+ * files and does not check damaged files. Little endian only (x86-64).
  *
- * Strings handed out point into the sections, which live as long as the struct as_dwarf.
+ * Returned strings point into the sections, which live as long as the struct as_dwarf.
  */
 #ifndef AS_OBJECT_DWARF_INTERNAL_H
 #define AS_OBJECT_DWARF_INTERNAL_H
@@ -17,6 +17,7 @@
 #include "base/read.h"
 #include "base/vec.h"
 #include "object/dwarf_side.h"
+#include "object/variables.h"
 
 /* ---- Sections of one file ---------------------------------------------------------------- */
 
@@ -46,11 +47,11 @@ struct as_dw_sections {
     struct as_dw_bytes at[AS_DW_SECTIONS];
 };
 
-/* A file mapped or borrowed. */
+/* The bytes of a file, mapped or owned by the caller. */
 struct as_dw_image {
     const uint8_t *p;
     size_t n;
-    struct as_filemap map; /* empty: borrowed */
+    struct as_filemap map; /* empty: the caller owns the bytes */
 };
 
 struct as_dw_owned {
@@ -61,7 +62,7 @@ struct as_dw_span {
     uint64_t start, end;
 };
 
-/* One file with debug sections: plain ones and those with the suffix ".dwo". */
+/* A file with debug sections: plain ones, and those with the suffix ".dwo". */
 struct as_dw_file {
     char *path; /* owned; NULL for bytes in memory */
     struct as_dw_image image;
@@ -76,24 +77,26 @@ struct as_dw_file {
     AS_VEC(struct as_dw_span) exec;   /* address ranges of executable sections */
 };
 
-/* Maps a regular file; ASSAY_ERR_NOT_FOUND when it cannot be had, quietly. */
+/* Maps a regular file. Errors, without a message: NOT_FOUND if it cannot be mapped. */
 int as_dw_image_map(const char *path, struct as_dw_image *out);
 void as_dw_image_release(struct as_dw_image *image);
 
 /*
- * Fills `file->plain`, `file->dwo` and the links from `file->image`; damaged sections are left
- * empty. `address` (may be NULL) are the section addresses of a relocatable file.
- * Errors: NOMEM; NOT_ELF, quietly, when the image is not an ELF64 x86-64 file.
+ * Finds the sections and links of `file->image`; damaged sections stay empty. `address` are the
+ * section addresses of a relocatable file, or NULL. Errors, without a message: NOMEM; NOT_ELF if
+ * the image is not an ELF64 x86-64 file.
  */
 int as_dw_file_read(struct as_dw_file *file, const uint64_t *address, size_t address_n);
 void as_dw_file_release(struct as_dw_file *file);
 
-/* Expands `in` (zlib, or zstd when `zstd`) to exactly `size_b` bytes at `out`. */
+/* Decompresses `in` (zlib, or zstd if `zstd` is set) to `out`. Returns false unless the result has
+ * exactly `size_b` bytes. */
 bool as_dw_expand(struct as_dw_bytes in, bool zstd, uint8_t *out, size_t size_b);
 
 /* ---- Cursor ------------------------------------------------------------------------------ */
 
-/* A cursor over the bytes of a section between two offsets; bad when they do not stand in it. */
+/* Returns a cursor over the bytes [from, to) of a section; `to` is cut at its end. The cursor is
+ * bad if `from` is outside. */
 static inline struct as_read as_dw_read_of(struct as_dw_bytes s, uint64_t from, uint64_t to)
 {
     if (to > s.n)
@@ -103,18 +106,19 @@ static inline struct as_read as_dw_read_of(struct as_dw_bytes s, uint64_t from, 
     return as_read_of(s.p + from, (size_t)(to - from));
 }
 
-/* Zero-terminated string at an offset of a string section, or NULL. */
+/* Returns the string at `offset` of a string section; NULL if it is outside or not terminated. */
 const char *as_dw_string_at(struct as_dw_bytes s, uint64_t offset);
 
-/* Initial length: sets *offset_b to 4 or 8 and returns the length (bad for reserved values). */
+/* Reads an initial length. Returns the length in bytes, and sets *offset_b to 4 or 8. The cursor
+ * goes bad for a reserved value. */
 uint64_t as_dw_initial_length(struct as_read *c, uint8_t *offset_b);
 
 /* ---- Abbreviations ------------------------------------------------------------------------ */
 
 struct as_dw_attr {
     uint16_t name, form;
-    int8_t size;   /* of an attribute of an abbreviation: as_dw_form_size */
-    bool is_taken; /* of interest in a subprogram or inlined instance */
+    int8_t size;   /* as_dw_form_size of the form; set in abbreviations */
+    bool is_taken; /* as_dw_die_read reads it */
     int64_t implicit;
 };
 
@@ -123,9 +127,9 @@ struct as_dw_abbrev {
     uint16_t tag;
     bool children;
     uint8_t role;          /* as_dw_role */
-    uint32_t first, attrs; /* into the table's attributes */
-    /* Bytes of a DIE when all forms have a fixed size, else AS_DW_VARIABLE. The sizes that depend
-     * on the unit are counted apart. */
+    uint32_t first, attrs; /* index and number of its attributes in as_dw_abbrevs.attr */
+    /* Bytes of a DIE, or AS_DW_VARIABLE if a form has a variable size. `addresses` and `offsets`
+     * count the values with a size that depends on the unit. */
     uint32_t fixed_b, addresses, offsets;
 };
 #define AS_DW_VARIABLE UINT32_MAX
@@ -133,15 +137,17 @@ struct as_dw_abbrev {
 struct as_dw_abbrevs {
     uint64_t offset; /* in its section */
     const uint8_t *section;
-    bool dense; /* code i stands at i - 1 */
+    bool dense; /* the abbreviation with code i has index i - 1 */
     AS_VEC(struct as_dw_abbrev) at;
     AS_VEC(struct as_dw_attr) attr;
 };
 
-/* Errors: NOMEM, CORRUPT (quiet). */
+/* Reads the abbreviation table at `offset`. Errors, without a message: NOMEM, CORRUPT. */
 int as_dw_abbrevs_read(struct as_dw_bytes section, uint64_t offset, struct as_dw_abbrevs *out);
 void as_dw_abbrevs_release(struct as_dw_abbrevs *table);
+/* Finds the abbreviation with a code by binary search, or returns NULL. */
 const struct as_dw_abbrev *as_dw_abbrev_search(const struct as_dw_abbrevs *table, uint64_t code);
+/* Returns the abbreviation with a code, or NULL if there is none. */
 static inline const struct as_dw_abbrev *as_dw_abbrev_find(const struct as_dw_abbrevs *table,
                                                            uint64_t code)
 {
@@ -149,11 +155,11 @@ static inline const struct as_dw_abbrev *as_dw_abbrev_find(const struct as_dw_ab
         return as_dw_abbrev_search(table, code);
     return code - 1 < table->at.n ? &table->at.at[code - 1] : NULL;
 }
-/* Whether as_dw_die_read keeps an attribute of that name. */
+/* Returns true if as_dw_die_read reads attributes with this name (DW_AT_*). */
 bool as_dw_attr_is_taken(unsigned name);
-/* What the walk over inlined instances does with DIEs of it (dwarf_die.h). */
+/* Returns the role (as_dw_role, dwarf_die.h) of DIEs with this abbreviation. */
 uint8_t as_dw_abbrev_role(const struct as_dw_abbrev *abbrev, const struct as_dw_attr *attr);
-/* Attributes of one abbreviation; NULL when it has none (a table may have none at all). */
+/* Returns the attributes of one abbreviation, or NULL if it has none. */
 static inline const struct as_dw_attr *as_dw_abbrev_attrs(const struct as_dw_abbrevs *table,
                                                           const struct as_dw_abbrev *abbrev)
 {
@@ -166,13 +172,14 @@ struct as_dw_module;
 
 struct as_dw_unit {
     const struct as_dw_module *module;
-    struct as_dw_sections sec; /* what its forms refer to; slices in a package */
+    struct as_dw_sections sec; /* that its forms refer to; in a package, the parts of this unit */
     uint64_t offset, end, die; /* in sec.at[AS_DW_INFO] */
     const struct as_dw_abbrevs *abbrevs;
     uint64_t str_offsets_base, addr_base, rnglists_base, loclists_base, ranges_base;
     uint64_t low_pc;
     uint64_t dwo_id;
-    uint64_t line_offset; /* DW_AT_stmt_list, UINT64_MAX = none */
+    uint64_t signature, type_at; /* of a type unit; type_at: from the start of the unit */
+    uint64_t line_offset;        /* DW_AT_stmt_list, UINT64_MAX = none */
     const char *name, *comp_dir, *producer, *dwo_name;
     struct as_dw_unit *split; /* the full unit of a skeleton */
     uint32_t line_table;      /* index of its line table or ASSAY_NONE */
@@ -185,20 +192,21 @@ struct as_dw_unit {
 /* The units of one file (in a .dwp: of one package entry), sorted by offset. */
 struct as_dw_module {
     struct as_dw_file *file;
-    const struct as_dw_module *alt;    /* dwz supplementary file */
-    const struct as_dw_unit *skeleton; /* of a split module: gives bases and addresses */
+    const struct as_dw_module *alt;              /* dwz supplementary file */
+    const struct as_dw_unit *skeleton;           /* of a split module: gives bases and addresses */
+    const struct as_dw_definitions *definitions; /* NULL: not looked for; owned by the as_dwarf */
     AS_VEC(struct as_dw_unit) unit;
     AS_VEC(struct as_dw_abbrevs *) abbrevs; /* owned, one per offset */
     size_t damaged;
 };
 
 /*
- * Reads unit headers, abbreviations and root DIEs of `module` from `sec`, filling module->unit.
- * Damaged units are kept with `damaged` set where their extent is known. Errors: NOMEM.
+ * Reads unit headers, abbreviations and root DIEs from `sec` into module->unit. A damaged unit of
+ * known length is kept, with `damaged` set. Errors: NOMEM.
  */
 int as_dw_units_read(struct as_dw_module *module, const struct as_dw_sections *sec);
 void as_dw_module_release(struct as_dw_module *module);
-/* Unit that covers `offset` of .debug_info, or NULL. */
+/* Returns the unit that contains `offset` of .debug_info, or NULL if there is none. */
 const struct as_dw_unit *as_dw_unit_at(const struct as_dw_module *module, uint64_t offset);
 
 /* ---- Forms -------------------------------------------------------------------------------- */
@@ -209,10 +217,11 @@ enum as_dw_class {
     AS_DW_SINT,
     AS_DW_ADDRESS,
     AS_DW_STRING,
-    AS_DW_REF,     /* u: offset in the unit's own section */
-    AS_DW_REF_ALT, /* u: offset in the dwz file */
-    AS_DW_OFFSET,  /* sec_offset */
-    AS_DW_LISTX,   /* index of a range list */
+    AS_DW_REF,       /* u: offset in the unit's own section */
+    AS_DW_REF_ALT,   /* u: offset in the dwz file */
+    AS_DW_SIGNATURE, /* u: of a type unit */
+    AS_DW_OFFSET,    /* sec_offset */
+    AS_DW_LISTX,     /* index of a range list */
     AS_DW_LOCLISTX,
     AS_DW_BLOCK, /* s: u bytes */
     AS_DW_OTHER
@@ -224,24 +233,28 @@ struct as_dw_value {
     const char *s;
 };
 
-/* The unit that a reference of a DIE of `from` leads to; NULL: it is none, or leads nowhere. */
+/* Returns the unit that a reference in a DIE of `from` points into. NULL if `ref` is not a
+ * reference, or if it points to no unit. */
 const struct as_dw_unit *as_dw_unit_of(const struct as_dw_unit *from,
                                        const struct as_dw_value *ref);
 
-/* Reads one value; the cursor goes bad on an unknown form. Index forms are resolved through the
- * bases of `unit`; an unresolvable one has kind AS_DW_NONE. */
+/* Reads one value and resolves index forms through the bases of `unit`. The cursor goes bad on an
+ * unknown form. An index without a target gives kind AS_DW_NONE. */
 void as_dw_form_read(const struct as_dw_unit *unit, struct as_read *c,
                      const struct as_dw_attr *attr, struct as_dw_value *out);
 void as_dw_form_skip(const struct as_dw_unit *unit, struct as_read *c, unsigned form);
-/* Fixed size of a form: bytes, or -1 variable, -2 address size, -3 offset size. */
+/* Returns the size of a form in bytes; -1 for a variable size, -2 for the address size of the unit,
+ * -3 for its offset size. */
 int as_dw_form_size(unsigned form);
+/* Reads the address with this index in .debug_addr. Returns false if there is none. */
 bool as_dw_addrx(const struct as_dw_unit *unit, uint64_t index, uint64_t *out);
 
 /* ---- Ranges ------------------------------------------------------------------------------- */
 
 typedef AS_VEC(struct assay_range) as_dw_ranges;
 
-/* Appends the ranges of a DW_AT_ranges value. False: damaged. *nomem is set when out of memory. */
+/* Appends the ranges of a DW_AT_ranges value. Returns false if they are damaged, or if memory is
+ * exhausted, which sets *nomem. */
 bool as_dw_ranges_read(const struct as_dw_unit *unit, const struct as_dw_value *value,
                        as_dw_ranges *out, bool *nomem);
 
@@ -249,12 +262,12 @@ bool as_dw_ranges_read(const struct as_dw_unit *unit, const struct as_dw_value *
 
 struct as_dw_sequence {
     uint64_t start, end;
-    size_t first, n; /* rows, the end row included */
+    size_t first, n; /* index and number of its rows, including the end row */
     uint32_t table;
 };
 
 struct as_dw_line_table {
-    const uint8_t *section; /* identity: section start and offset */
+    const uint8_t *section; /* start of the section; identifies the table together with `offset` */
     uint64_t offset;
     const struct as_dw_unit *unit;
     struct as_dw_bytes bytes; /* of the line section */
@@ -262,18 +275,18 @@ struct as_dw_line_table {
     uint16_t version;
     uint8_t address_b, offset_b, min_inst_b, opcode_base, line_range;
     int8_t line_base;
-    bool default_stmt, damaged, is_rows; /* is_rows: has a program, not files only */
+    bool default_stmt, damaged, is_rows; /* is_rows: its program is read, not only its files */
     const uint8_t *opcode_lengths;
-    uint32_t *file; /* unified index of each file number; arena */
+    uint32_t *file; /* index into as_dw_files of each file number; in the arena */
     uint32_t file_n;
     AS_VEC(struct assay_line) row;
     AS_VEC(struct as_dw_sequence) seq;
 };
 
-/* Unified file table: absolute path to index. Guarded by: used from one thread only. */
+/* The table of all source files of an object. Used by one thread only. */
 struct as_dw_files {
     AS_VEC(const char *) path;
-    uint32_t *slot; /* open addressing, index + 1 */
+    uint32_t *slot; /* hash table with open addressing: index + 1; 0 = free */
     size_t slots;
     struct as_arena *arena;
     const struct assay_object_options *options;
@@ -281,25 +294,27 @@ struct as_dw_files {
     size_t buf_b;
 };
 
-/* Index of DIR1/DIR2/NAME made absolute, normalised and source-mapped. ASSAY_NONE: no memory. */
+/* Returns the index of the file COMP_DIR/DIR/NAME, and adds the file if it is new. The path is
+ * normalised and source-mapped. ASSAY_NONE if memory is exhausted. */
 uint32_t as_dw_file_intern(struct as_dw_files *files, const char *comp_dir, const char *dir,
                            const char *name);
 void as_dw_files_release(struct as_dw_files *files);
 
-/* Unified index of a file number of a unit, or ASSAY_NONE. */
+/* Returns the index into as_dw_files of a file number of a unit, or ASSAY_NONE. */
 uint32_t as_dw_file_of(const struct as_dw_unit *unit, struct as_dw_line_table *const *tables,
                        uint64_t number);
 
-/* Header and file table; sets `damaged`. Errors: NOMEM. */
+/* Reads the header and the file table; sets `damaged` if they are. Errors: NOMEM. */
 int as_dw_line_header(struct as_dw_line_table *table, struct as_dw_files *files);
-/* Program into rows and sequences; sequences that start where `live` says no are dropped.
- * Errors: NOMEM. Thread-safe over different tables. */
+/* Runs the line number program and adds rows and sequences. Sequences outside the code of `main`
+ * are dropped. Errors: NOMEM. Thread-safe for different tables. */
 int as_dw_line_program(struct as_dw_line_table *table, const struct as_dw_file *main);
-/* All rows of all tables in address order, duplicate sequences removed. Errors: NOMEM. */
+/* Merges the rows of all tables by address, without duplicate sequences. The caller frees `*out`
+ * with as_free. Errors: NOMEM. */
 int as_dw_lines_merge(struct as_dw_line_table *const *table, size_t n, struct assay_line **out,
                       size_t *out_n);
 
-/* Whether code can stand at `address` (inside an executable section of the main file). */
+/* Returns true if `address` is in an executable section of the main file. */
 bool as_dw_is_code(const struct as_dw_file *main, uint64_t address);
 
 /* ---- Inlines ------------------------------------------------------------------------------- */
@@ -310,17 +325,42 @@ struct as_dw_inlines {
     bool damaged, nomem;
 };
 
-/* Walks one unit; `tables` resolves file numbers. Thread-safe over different units. */
+/* Reads the subprograms and inlined instances of one unit. `tables` resolve its file numbers.
+ * Thread-safe for different units. */
 void as_dw_inlines_read(const struct as_dw_unit *unit, struct as_dw_line_table *const *tables,
                         const struct as_dw_file *main, struct as_dw_inlines *out);
 
-/* Segment of the flattened intervals: `owner` from `start` to the next segment. */
+/* An interval of addresses, from `start` to the next segment. Its innermost instance is `owner`. */
 struct as_dw_segment {
     uint64_t start;
-    uint32_t owner;
+    uint32_t owner; /* index of the inline entry, or ASSAY_NONE */
 };
+/* Splits nested ranges into segments without overlap, sorted by start. The caller frees `*out` with
+ * as_free. Errors: NOMEM. */
 int as_dw_inlines_flatten(const struct assay_range *range, size_t range_n,
                           struct as_dw_segment **out, size_t *n);
+
+/* ---- Definitions of types ------------------------------------------------------------------ */
+
+/* A record that a unit declares, and the DIE that defines it. */
+struct as_dw_definition {
+    struct as_type_ref declared, type;
+};
+
+struct as_dw_signature {
+    uint64_t signature;
+    struct as_type_ref type;
+};
+
+struct as_dw_definitions {
+    AS_VEC(struct as_dw_definition) of;  /* by declaration */
+    AS_VEC(struct as_dw_signature) type; /* by signature */
+    bool is_known;
+};
+
+/* Finds the definitions of all records once; needs the units. 0 or NOMEM. */
+int as_dw_definitions_find(struct as_dwarf *dw);
+void as_dw_definitions_release(struct as_dw_definitions *all);
 
 /* ---- Separate files, split units ----------------------------------------------------------- */
 
@@ -329,16 +369,17 @@ struct as_dwarf {
     struct as_arena arena;
     struct as_dw_file main;     /* the object itself */
     struct as_dw_file separate; /* by build-id or debug link */
-    struct as_dw_file *debug;   /* the one of both with DWARF, or NULL */
+    struct as_dw_file *debug;   /* `main` or `separate`, the one with DWARF; or NULL */
     struct as_dw_file dwz;
     struct as_dw_file dwp;
     struct as_dw_module module, alt;
     AS_VEC(struct as_dw_module *) split; /* owned */
+    struct as_dw_definitions definitions;
     AS_VEC(struct as_dw_file *) split_file;
     struct as_dw_files files;
     AS_VEC(struct as_dw_line_table *) table;
     AS_VEC(struct assay_unit) unit;
-    AS_VEC(struct as_dw_unit *) unit_dw; /* the unit behind each assay_unit */
+    AS_VEC(struct as_dw_unit *) unit_dw; /* the DWARF unit of each assay_unit */
     struct assay_line *line;
     size_t line_n;
     struct assay_inline *inlines;
@@ -349,7 +390,7 @@ struct as_dwarf {
     size_t segment_n;
     unsigned loaded; /* ASSAY_DEBUG_* */
     bool prepared;   /* units read */
-    bool failed;     /* out of memory in the middle */
+    bool failed;     /* memory was exhausted; the tables are incomplete */
     size_t damaged;
     uint32_t split_missing;
     bool has_split, dwz_missing;
@@ -357,19 +398,20 @@ struct as_dwarf {
     const char *debug_path, *dwz_path, *dwp_path;
 };
 
-/* Fills the separate, dwz and dwp files. Errors: NOMEM. */
+/* Finds and maps the separate, dwz and dwp files. Errors: NOMEM. */
 int as_debugfile_find(struct as_dwarf *dw);
-/* Finds and reads the full unit of a skeleton, or marks it missing. Errors: NOMEM. */
+/* Finds and reads the split unit of a skeleton unit, or marks it as missing. Errors: NOMEM. */
 int as_dw_split_read(struct as_dwarf *dw, struct as_dw_unit *skeleton);
 
 /* ---- Facts from strings -------------------------------------------------------------------- */
 
-/* Fills compiler, compiler_version, flags, language and standard of `unit` from its producer and
+/* Sets compiler, compiler_version, flags, language and standard of `unit` from its producer and
  * DW_LANG. Errors: NOMEM. */
 int as_producer_parse(struct as_arena *arena, struct assay_unit *unit);
 
-/* `path` with the first matching OLD=NEW prefix replaced, into `buf`, or `path` itself; NULL when
- * `buf` is too small. A prefix matches whole path components only. */
+/* Replaces the first matching prefix of `path` (assay_source_map) and returns `buf` with the
+ * result. Returns `path` if no prefix matches, NULL if `buf` is too small. A prefix matches whole
+ * path components only. */
 const char *as_source_map_apply(const struct assay_object_options *options, const char *path,
                                 char *buf, size_t buf_b);
 

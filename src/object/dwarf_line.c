@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Line number programs of DWARF 2 to 5: header, file table, state machine, and the merge of all
- * programs into one table by address. x86-64 has no VLIW slots, so op_index is not kept.
+ * Reads the line number programs of DWARF 2 to 5: header, file table and state machine. It merges
+ * all programs into one table, sorted by address. x86-64 is not VLIW, so op_index is ignored.
  * Source: DWARF 5, section 6.2.
  */
 #include <assert.h>
@@ -10,7 +10,7 @@
 
 #include "object/dwarf_internal.h"
 
-#define GUESS_MOST ((size_t)1 << 16) /* rows that room is made for before they are seen */
+#define GUESS_MOST ((size_t)1 << 16) /* max rows allocated before the program runs */
 
 /* ---- Header ------------------------------------------------------------------------------- */
 
@@ -18,7 +18,8 @@ struct dirs {
     AS_VEC(const char *) at;
 };
 
-/* File tables of version 2 to 4: directories from 1, files from 1, directory 0 = comp_dir. */
+/* Reads the file table of versions 2 to 4. Directory and file numbers start at 1; directory 0 is
+ * comp_dir. */
 static int files_v4(struct as_dw_line_table *table, struct as_read *c, struct dirs *dirs,
                     struct as_dw_files *files)
 {
@@ -57,7 +58,7 @@ struct line_entry {
     uint64_t dir;
 };
 
-/* Entry formats of version 5: at most 255 pairs of content type and form. */
+/* An entry format of version 5: at most 255 pairs of content type and form. */
 struct format {
     struct {
         uint64_t content;
@@ -106,7 +107,7 @@ static int files_v5(struct as_dw_line_table *table, const struct as_dw_unit *uni
     const char *comp_dir = dirs->at.n && *dirs->at.at[0] == '/' ? dirs->at.at[0] : unit->comp_dir;
     read_format(c, &format);
     n = as_read_uleb(c);
-    /* Each entry takes a byte at least, but for formats without any: no table to hold those. */
+    /* An entry has at least one byte. The check also limits the table for an empty format. */
     if (n > as_read_left(c) || c->bad)
         return ASSAY_ERR_CORRUPT;
     table->file = as_arena_array(files->arena, uint32_t, (size_t)n + 1);
@@ -126,7 +127,7 @@ static int files_v5(struct as_dw_line_table *table, const struct as_dw_unit *uni
     return 0;
 }
 
-/* Fixed fields; false when they make no sense. */
+/* Reads the fixed fields of the header. Returns false if they are invalid. */
 static bool read_fields(struct as_dw_line_table *table, struct as_read *c)
 {
     uint64_t length = as_dw_initial_length(c, &table->offset_b);
@@ -167,7 +168,7 @@ int as_dw_line_header(struct as_dw_line_table *table, struct as_dw_files *files)
     if (c.bad || !read_fields(table, &c))
         return 0;
     struct dirs dirs = {0};
-    /* Forms of the table are as wide as the table says, whatever its unit does. */
+    /* The header of the table gives the size of its offsets, not the unit. */
     struct as_dw_unit unit = *table->unit;
     unit.offset_b = table->offset_b;
     int rc = table->version >= 5 ? files_v5(table, &unit, &c, &dirs, files)
@@ -191,7 +192,7 @@ struct line_machine {
     struct as_dw_line_table *table;
     const struct as_dw_file *main;
     struct line_state now;
-    size_t first; /* row where the sequence began */
+    size_t first; /* index of the first row of the sequence */
     bool open, sorted;
 };
 
@@ -217,7 +218,7 @@ static int emit_line(struct line_machine *m)
         const struct assay_line *last = &table->row.at[table->row.n - 1];
         if (last->address == row.address && last->line == row.line && last->file == row.file &&
             last->column == row.column && last->is_stmt == row.is_stmt)
-            return 0; /* differs by view or discriminator only */
+            return 0; /* both rows differ only in view or discriminator */
         m->sorted &= last->address <= row.address;
     }
     m->open = true;
@@ -242,7 +243,7 @@ static int end_sequence(struct line_machine *m)
     uint64_t start = n ? table->row.at[m->first].address : 0;
     if (n == 0 || last.address <= start || last.address < table->row.at[table->row.n - 1].address ||
         !as_dw_is_code(m->main, start)) {
-        /* Dead code the linker dropped: its addresses lead nowhere. */
+        /* The linker has removed this code, so its addresses are invalid. */
         table->row.n = m->first;
         reset(m);
         return 0;
@@ -267,7 +268,7 @@ static int extended(struct line_machine *m, struct as_read *c)
     case DW_LNE_set_address:
         m->now.address = as_read_uint(&in, as_read_left(&in) < 8 ? (unsigned)as_read_left(&in) : 8);
         break;
-    default: /* discriminators; files defined here are of the last century */
+    default: /* discriminators are not used; DW_LNE_define_file is obsolete */
         break;
     }
     return 0;
@@ -305,7 +306,7 @@ static int standard(struct line_machine *m, struct as_read *c, uint8_t opcode)
     case DW_LNS_set_prologue_end:
     case DW_LNS_set_epilogue_begin:
         break;
-    default: /* DW_LNS_set_isa and those to come: the header says how many operands to pass */
+    default: /* DW_LNS_set_isa and unknown opcodes: the header has the number of operands */
         for (unsigned i = table->opcode_lengths[opcode - 1]; i; i--)
             as_read_uleb(c);
         break;
@@ -320,7 +321,7 @@ int as_dw_line_program(struct as_dw_line_table *table, const struct as_dw_file *
     struct as_read c = as_dw_read_of(table->bytes, table->program, table->end);
     struct line_machine m = {.table = table, .main = main};
     reset(&m);
-    /* A row takes four bytes of gcc's programs; what the guess takes too much is never touched. */
+    /* gcc needs about four bytes for a row. Memory that is not used stays untouched. */
     const size_t guess = as_read_left(&c) / 4;
     if (as_vec_reserve(&table->row, guess < GUESS_MOST ? guess : GUESS_MOST) < 0)
         return ASSAY_ERR_NOMEM;
@@ -338,7 +339,7 @@ int as_dw_line_program(struct as_dw_line_table *table, const struct as_dw_file *
             AS_TRY(standard(&m, &c, opcode));
         }
     }
-    /* Rows without an end have no extent: damaged or cut. */
+    /* The last rows have no end row: the program is damaged or cut. */
     if (m.open || c.bad)
         table->damaged = true;
     table->row.n = m.first;
@@ -359,14 +360,14 @@ static int by_start(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Appends the rows of `seq` from address `from` on; what lies before is told already. */
+/* Appends the rows of `seq` from address `from` on; earlier addresses have rows already. */
 static size_t copy_rows(struct assay_line *out, size_t n, const struct as_dw_sequence *seq,
                         const struct assay_line *row, uint64_t from)
 {
     for (size_t i = 0; i < seq->n; i++) {
         struct assay_line line = row[i];
         if (line.address < from) {
-            /* The row that covers `from` goes on there. */
+            /* The row that covers `from` begins there. */
             if (i + 1 == seq->n || row[i + 1].address <= from)
                 continue;
             line.address = from;
@@ -409,8 +410,8 @@ int as_dw_lines_merge(struct as_dw_line_table *const *table, size_t table_n,
     size_t n = 0;
     as_vec_foreach (&all, it) {
         if (it->end <= told)
-            continue; /* the same code again: a folded or repeated sequence */
-        /* The end row of the sequence before stands where this one begins: no gap to tell. */
+            continue; /* this code has rows already: the sequence is folded or repeated */
+        /* Remove the end row of the previous sequence if this sequence follows without a gap. */
         if (n && line[n - 1].file == ASSAY_NONE && line[n - 1].line == 0 &&
             line[n - 1].address >= it->start)
             n--;

@@ -79,6 +79,7 @@ void as_dwarf_close(struct as_dwarf **dwarf)
     as_vec_fini(&dw->split_file);
     as_dw_module_release(&dw->module);
     as_dw_module_release(&dw->alt);
+    as_dw_definitions_release(&dw->definitions);
     as_dw_file_release(&dw->main);
     as_dw_file_release(&dw->separate);
     as_dw_file_release(&dw->dwz);
@@ -176,7 +177,8 @@ static int add_places(place_list *list, struct as_dw_module *module)
 {
     as_vec_foreach (&module->unit, unit) {
         struct load_place place = {unit->sec.at[AS_DW_LINE].p, unit->line_offset, unit, list->n};
-        if (unit->line_offset != UINT64_MAX && as_vec_push(list, place) < 0)
+        if (unit->tag != DW_TAG_type_unit && unit->line_offset != UINT64_MAX &&
+            as_vec_push(list, place) < 0)
             return ASSAY_ERR_NOMEM;
     }
     return 0;

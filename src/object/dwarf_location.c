@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Locations of variables: expressions that name a register, a place in memory or in the frame, or
- * an address, alone or in pieces; and lists of them (.debug_loc, .debug_loclists). Other
+ * Reads locations of variables and lists of them (.debug_loc, .debug_loclists). A location is a
+ * register, a place in memory or in the frame, or an address, alone or in pieces. Other
  * expressions give no place. Source: DWARF 5, sections 2.6 and 7.7.3.
  */
 #include <dwarf.h>
@@ -47,7 +47,8 @@ static bool start_at_address(struct loc_expression *e, uint8_t op, struct as_sto
     return true;
 }
 
-/* The operation that begins a place; `*is_register`: it is the register itself. */
+/* Reads the first operation of a place. Sets `*is_register` if the register itself is the place.
+ * Returns false for other operations. */
 static bool start_place(struct loc_expression *e, struct as_storage *out, bool *is_register)
 {
     const uint8_t op = as_read_u8(&e->c);
@@ -74,7 +75,7 @@ static bool start_place(struct loc_expression *e, struct as_storage *out, bool *
     return !e->c.bad;
 }
 
-/* One place, up to a piece or the end; false: it cannot be said so. */
+/* Reads one place, up to DW_OP_piece or the end. Returns false if it is not an as_storage. */
 static bool read_place(struct loc_expression *e, struct as_storage *out)
 {
     bool is_register;
@@ -100,7 +101,7 @@ static bool read_place(struct loc_expression *e, struct as_storage *out)
     return !e->c.bad && (e->c.at == e->c.end || peek_op(e) == DW_OP_piece);
 }
 
-/* The places of an expression; those before the first that cannot be said. */
+/* Appends the places of an expression, up to the first place that as_storage cannot express. */
 static int add_expression(const struct as_dw_unit *unit, struct as_read bytes,
                           const struct as_dw_frame_base *base, struct as_storage place,
                           as_dw_places *out)
@@ -130,12 +131,12 @@ struct loc_list {
     const struct as_dw_unit *unit;
     struct as_read c;
     uint64_t base;
-    struct as_read bytes; /* of the expression of the entry at hand */
+    struct as_read bytes; /* the expression of the current entry */
     uint64_t start, end;
-    bool is_entry; /* it has an expression */
+    bool is_entry; /* the current entry has an expression */
 };
 
-/* One entry of .debug_loc; false: the end, or damage. */
+/* Reads one entry of .debug_loc. Returns false at the end of the list, or if it is damaged. */
 static bool next_v4(struct loc_list *l)
 {
     const unsigned wide_b = l->unit->address_b;
@@ -155,7 +156,7 @@ static bool next_v4(struct loc_list *l)
     return !l->c.bad;
 }
 
-/* The range of an entry of .debug_loclists; false: the end, or damage. */
+/* Reads the range of an entry of .debug_loclists. Returns false at the end, or if damaged. */
 static bool range_v5(struct loc_list *l, uint8_t kind)
 {
     uint64_t a, b;
@@ -178,7 +179,7 @@ static bool range_v5(struct loc_list *l, uint8_t kind)
         l->start = l->base + as_read_uleb(&l->c);
         l->end = l->base + as_read_uleb(&l->c);
         return true;
-    case DW_LLE_default_location: /* where no other entry holds: not known without all of them */
+    case DW_LLE_default_location: /* its range depends on all other entries; it is ignored */
         l->start = l->end = 0;
         return true;
     case DW_LLE_base_address:
@@ -221,7 +222,7 @@ static int add_list(const struct as_dw_unit *unit, uint64_t offset,
     struct loc_list l = {
         .unit = unit, .c = as_dw_read_of(section, offset, section.n), .base = unit->low_pc};
     if (!is_v5 && unit->module && unit->module->skeleton)
-        return 0; /* .debug_loc.dwo of version 4 has another form */
+        return 0; /* .debug_loc.dwo of version 4 has another format, which is not read */
     while (is_v5 ? next_v5(&l) : next_v4(&l)) {
         if (!l.is_entry)
             continue;
@@ -242,7 +243,7 @@ int as_dw_places_read(const struct as_dw_unit *unit, const struct as_dw_value *l
         return add_expression(unit, as_read_of(location->s, location->u), base, all, out);
     case AS_DW_OFFSET:
         return add_list(unit, location->u, base, all, out);
-    case AS_DW_UINT: /* of DWARF 2 and 3 */
+    case AS_DW_UINT: /* a list offset in DWARF 2 and 3 */
         return unit->version < 4 ? add_list(unit, location->u, base, all, out) : 0;
     case AS_DW_LOCLISTX:
         if (unit->loclists_base > lists.n ||

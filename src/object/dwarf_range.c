@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Range lists: .debug_ranges of DWARF 3 and 4, .debug_rnglists of DWARF 5, read as absolute
- * address ranges. Tombstones are for the caller to judge.
+ * Reads range lists as absolute address ranges: .debug_ranges of DWARF 3 and 4, .debug_rnglists of
+ * DWARF 5. Ranges of removed code (tombstones) are included; the caller drops them.
  * Source: DWARF 5, section 2.17.3.
  */
 #include <dwarf.h>
@@ -11,7 +11,7 @@
 static bool push_range(as_dw_ranges *out, uint64_t start, uint64_t end, bool *nomem)
 {
     if (start >= end)
-        return true; /* empty ones are allowed and say nothing */
+        return true; /* empty ranges are valid and are left out */
     if (as_vec_push(out, (struct assay_range){start, end, 0}) < 0) {
         *nomem = true;
         return false;
@@ -38,7 +38,8 @@ static bool read_v4(const struct as_dw_unit *unit, uint64_t offset, as_dw_ranges
     }
 }
 
-/* One entry of .debug_rnglists; sets `*last` at the end of the list. */
+/* Reads one entry of .debug_rnglists. Sets `*last` at the end of the list. Returns false if the
+ * entry is damaged. */
 static bool entry_v5(const struct as_dw_unit *unit, struct as_read *c, uint64_t *base,
                      struct assay_range *out, bool *last)
 {

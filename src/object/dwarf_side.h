@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The DWARF side of an object, for the ELF side: finds where debug information stands (the file
- * itself, a separate file, .dwo, .dwp, dwz) and reads units, lines and inlined subroutines.
- * Knows of the ELF only its bytes and the addresses of its sections.
+ * The DWARF reader of an object. It finds the debug information: in the file itself, a separate
+ * file, .dwo, .dwp or dwz files. It reads units, lines and inlined subroutines. Its input from the
+ * ELF reader is the bytes of the file and the addresses of sections.
  */
 #ifndef AS_OBJECT_DWARF_SIDE_H
 #define AS_OBJECT_DWARF_SIDE_H
@@ -12,35 +12,36 @@
 struct as_dwarf;
 
 struct as_dwarf_input {
-    const char *path; /* for messages and for looking beside the binary; NULL: bytes in memory */
-    const uint8_t *bytes; /* the whole file; must outlive the as_dwarf, as must all pointers here */
+    const char *path;     /* NULL: bytes in memory, without files beside the binary */
+    const uint8_t *bytes; /* the whole file; all pointers here must outlive the as_dwarf */
     size_t size_b;
     const uint8_t *build_id;
     size_t build_id_b;
     const struct assay_object_options *options; /* may be NULL */
-    /* Address of each section of a relocatable file by ELF section index (0 where not allocated);
+    /* Address of each section of a relocatable file, by ELF section index; 0 if not allocated.
      * NULL for all other files. */
     const uint64_t *section_address;
     size_t section_n;
 };
 
-/* Finds the debug files; cheap (reads section headers, no DWARF). No debug information, or a
- * damaged debug section, is not an error. Errors: NOMEM. */
+/* Finds the debug files. Reads section headers, but no DWARF. Missing debug information and damaged
+ * debug sections are not errors. The caller frees `*out` with as_dwarf_close. Errors: NOMEM. */
 int as_dwarf_open(const struct as_dwarf_input *input, struct as_dwarf **out,
                   struct assay_error *err);
-void as_dwarf_close(struct as_dwarf **dwarf); /* nulls the pointer; NULL is fine */
+void as_dwarf_close(struct as_dwarf **dwarf); /* sets *dwarf to NULL; NULL is allowed */
 
-/* Fills the debug_*, dwp_*, dwz_* and dwarf_version_* fields. Those known only from the units
- * (split, versions) are right after as_dwarf_load with ASSAY_DEBUG_UNITS: fill again then. */
+/* Sets the debug_*, dwp_*, dwz_* and dwarf_version_* fields. Split units and versions are known
+ * only after as_dwarf_load with ASSAY_DEBUG_UNITS: call again then. */
 void as_dwarf_fill_info(const struct as_dwarf *dwarf, struct assay_object_info *info);
 
-/* Bytes of the separate debug file, for its .symtab; NULL when there is none. */
+/* Returns the bytes of the separate debug file, or NULL if there is none. */
 const uint8_t *as_dwarf_separate_image(const struct as_dwarf *dwarf, size_t *size_b);
 
-/* .debug_frame of the file, else of its separate debug file; NULL and 0 when there is none. */
+/* Returns .debug_frame of the file, else of its separate debug file. NULL and 0 if there is none.
+ */
 const uint8_t *as_dwarf_frames(const struct as_dwarf *dwarf, size_t *size_b);
 
-/* As assay_object_debug and assay_debug_inline_at. */
+/* These do the work of assay_object_debug, assay_debug_inline_at and assay_debug_inline_near. */
 int as_dwarf_load(struct as_dwarf *dwarf, unsigned parts, unsigned jobs, struct assay_debug *out,
                   size_t *damaged_units, struct assay_error *err);
 uint32_t as_dwarf_inline_at(const struct as_dwarf *dwarf, uint64_t address);

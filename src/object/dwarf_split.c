@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Split DWARF: the full unit behind a skeleton, from a package (BINARY.dwp, index version 2 of
- * GNU and version 5) or from a .dwo file beside the object or the binary.
+ * Reads the split unit of a skeleton unit. The source is a package (BINARY.dwp) or a .dwo file
+ * beside the object or the binary. The index of a package has version 2 (GNU) or 5.
  * Source: DWARF 5, sections 7.3.2 to 7.3.5; the GCC wiki's DebugFission and DebugFissionDWP.
  */
 #include <dwarf.h>
@@ -34,7 +34,7 @@ static bool package_open(struct as_dw_bytes index, struct package *out)
     *out = (struct package){.index = index, .columns = as_read_u32(&c)};
     out->units = as_read_u32(&c);
     out->slots = as_read_u32(&c);
-    /* Version 5 is two bytes of version and two of padding. */
+    /* Version 5 has two bytes of version and two bytes of padding. */
     out->is_v5 = (version & 0xffff) == 5;
     if (c.bad || (!out->is_v5 && version != 2) || out->slots == 0 ||
         (out->slots & (out->slots - 1)) || out->columns > 64)
@@ -47,7 +47,7 @@ static bool package_open(struct as_dw_bytes index, struct package *out)
     return out->sizes + (uint64_t)out->units * out->columns * 4 <= index.n;
 }
 
-/* Row of the unit `id`, from 1, or 0. */
+/* Returns the row of the unit with this DWO id, counted from 1; 0 if there is none. */
 static uint32_t package_row(const struct package *pack, uint64_t id)
 {
     uint32_t mask = pack->slots - 1;
@@ -85,7 +85,8 @@ static int package_section(const struct package *pack, uint32_t id)
     }
 }
 
-/* Cuts the sections of `all` down to what the row contributes. */
+/* Sets `out` to the parts of the sections `all` that belong to the row. Returns false if the index
+ * is damaged. */
 static bool package_slice(const struct package *pack, uint32_t row,
                           const struct as_dw_sections *all, struct as_dw_sections *out)
 {
@@ -107,7 +108,8 @@ static bool package_slice(const struct package *pack, uint32_t row,
 
 /* ---- One unit ----------------------------------------------------------------------------- */
 
-/* Reads the units of `sec` and takes the one of the skeleton; *found says whether it is there. */
+/* Reads the units of `sec` and sets skeleton->split. Sets *found if the unit exists. Errors: NOMEM.
+ */
 static int load_split_unit(struct as_dwarf *dw, struct as_dw_unit *skeleton,
                            struct as_dw_file *file, struct as_dw_sections sec, bool *found)
 {
@@ -119,7 +121,7 @@ static int load_split_unit(struct as_dwarf *dw, struct as_dw_unit *skeleton,
     module->file = file;
     module->skeleton = skeleton;
     module->alt = skeleton->module->alt;
-    /* Addresses, and before DWARF 5 the ranges, stay with the skeleton. */
+    /* The file of the skeleton has the addresses, and before DWARF 5 also the ranges. */
     sec.at[AS_DW_ADDR] = skeleton->sec.at[AS_DW_ADDR];
     if (skeleton->version < 5)
         sec.at[AS_DW_RANGES] = skeleton->sec.at[AS_DW_RANGES];
@@ -167,7 +169,8 @@ static int from_file(struct as_dwarf *dw, struct as_dw_unit *skeleton, const cha
     return load_split_unit(dw, skeleton, file, file->dwo, found);
 }
 
-/* Where a .dwo may stand: as named, as mapped, and beside the binary (it was moved with it). */
+/* Searches the .dwo file: at its path, at the mapped path, and beside the binary, because both may
+ * have been moved together. */
 static int from_dwo(struct as_dwarf *dw, struct as_dw_unit *skeleton, bool *found)
 {
     char path[4096], mapped[4096];
@@ -204,7 +207,7 @@ int as_dw_split_read(struct as_dwarf *dw, struct as_dw_unit *skeleton)
         return 0;
     dw->has_split = true;
     AS_TRY(from_package(dw, skeleton, &found));
-    /* Bytes in memory come from nowhere: they may not lead to files of this machine. */
+    /* Bytes in memory have no path, and must not open files of this machine. */
     if (!found && dw->in.path)
         AS_TRY(from_dwo(dw, skeleton, &found));
     skeleton->split_missing = !found;

@@ -12,13 +12,6 @@
 #define MEMBERS_MOST                                                                               \
     20000 /* looked at for one byte: in foreign bytes records may nest in circles */
 
-struct as_type_ref as_dw_type_ref(const struct as_dw_unit *unit, const struct as_dw_value *value)
-{
-    const struct as_dw_unit *to = as_dw_unit_of(unit, value);
-
-    return to ? (struct as_type_ref){to, value->u} : (struct as_type_ref){0};
-}
-
 static bool is_see_through(unsigned tag)
 {
     switch (tag) {
@@ -33,6 +26,17 @@ static bool is_see_through(unsigned tag)
     }
 }
 
+/* True for a record that its unit only declares; `*definition` then leads to its definition. */
+static bool is_declared(struct as_type_ref ref, unsigned tag, const struct as_dw_data_die *die,
+                        struct as_type_ref *definition)
+{
+    if (!die->is_declaration ||
+        (tag != DW_TAG_structure_type && tag != DW_TAG_class_type && tag != DW_TAG_union_type))
+        return false;
+    *definition = as_dw_definition_of(ref);
+    return definition->unit;
+}
+
 /* The DIE of a type behind its names and qualifiers; NULL: none. */
 static const struct as_dw_abbrev *type_die(struct as_type_ref *ref, struct as_read *c,
                                            struct as_dw_data_die *die)
@@ -40,6 +44,11 @@ static const struct as_dw_abbrev *type_die(struct as_type_ref *ref, struct as_re
     for (int i = 0; i < AS_DW_CHAIN_MOST && ref->unit; i++) {
         const struct as_dw_unit *unit = ref->unit;
         const struct as_dw_abbrev *abbrev = as_dw_data_die_at(unit, ref->at, c, die);
+        struct as_type_ref definition;
+        if (abbrev && is_declared(*ref, abbrev->tag, die, &definition)) {
+            *ref = definition;
+            continue;
+        }
         if (!abbrev || !is_see_through(abbrev->tag))
             return abbrev;
         *ref = as_dw_type_ref(unit, &die->type);
@@ -67,6 +76,19 @@ static int64_t extent_of(const struct as_dw_data_die *die, bool fortran)
     return n > 0 ? n : 0;
 }
 
+/* Place of the stride in a descriptor: its expression begins with "object address, plus N,
+ * dereference". 0: not known. */
+static int64_t stride_place(const struct as_dw_data_die *die)
+{
+    struct as_read c = as_read_of(die->byte_stride.s, die->byte_stride.u);
+
+    if (die->byte_stride.kind != AS_DW_BLOCK || as_read_u8(&c) != DW_OP_push_object_address ||
+        as_read_u8(&c) != DW_OP_plus_uconst)
+        return 0;
+    const uint64_t at = as_read_uleb(&c);
+    return as_read_u8(&c) == DW_OP_deref && !c.bad && at < UINT16_MAX ? (int64_t)at : 0;
+}
+
 /* Reads the dimensions behind an array's DIE. */
 static void read_extents(const struct as_dw_unit *unit, struct as_read *c, struct as_type *out)
 {
@@ -76,8 +98,10 @@ static void read_extents(const struct as_dw_unit *unit, struct as_read *c, struc
         if (c->bad || !abbrev || abbrev->children)
             return;
         as_dw_data_die_read(unit, c, abbrev, &die);
-        if (abbrev->tag == DW_TAG_subrange_type)
-            out->extent[out->rank++] = extent_of(&die, out->is_fortran);
+        if (abbrev->tag != DW_TAG_subrange_type)
+            continue;
+        out->stride_at[out->rank] = stride_place(&die);
+        out->extent[out->rank++] = extent_of(&die, out->is_fortran);
     }
 }
 
@@ -129,6 +153,7 @@ void as_type_get(struct as_type_ref ref, struct as_type *out)
     case DW_TAG_array_type:
         out->kind = AS_TYPE_ARRAY;
         out->described = die.has_data_location;
+        out->is_allocated = die.has_allocated;
         out->target = as_dw_type_ref(unit, &die.type);
         if (abbrev->children)
             read_extents(unit, &c, out);
@@ -167,8 +192,8 @@ static uint64_t bytes_of(struct as_type_ref ref)
     struct as_type type;
 
     as_type_get(ref, &type);
-    if (type.kind == AS_TYPE_ARRAY && type.described)
-        return 24; /* the head of a descriptor, at least */
+    if (type.kind == AS_TYPE_ARRAY && type.described) /* a descriptor: head and dimensions */
+        return (type.rank ? (uint64_t)type.stride_at[type.rank - 1] : 0) + 24;
     return type.size_b;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Unit headers and root DIEs of one .debug_info: where each unit stands, its abbreviations, its
- * bases and what its root says. Type units are passed over. Knows nothing of other files.
+ * bases and what its root says. Type units of DWARF 5 are among them. Knows nothing of other
+ * files.
  * Source: DWARF 5, section 7.5.1; GNU split DWARF for version 4.
  */
 #include <dwarf.h>
@@ -12,13 +13,8 @@
 
 /* ---- Headers ------------------------------------------------------------------------------ */
 
-struct header {
-    uint64_t abbrev_offset;
-    bool is_type;
-};
-
 /* Reads the header at the cursor; false when it makes no sense (the unit is skipped). */
-static bool read_header(struct as_read *c, struct as_dw_unit *unit, struct header *out)
+static bool read_header(struct as_read *c, struct as_dw_unit *unit, uint64_t *abbrev_offset)
 {
     unit->version = as_read_u16(c);
     if (unit->version < 2 || unit->version > 5)
@@ -26,14 +22,17 @@ static bool read_header(struct as_read *c, struct as_dw_unit *unit, struct heade
     if (unit->version >= 5) {
         unit->type = as_read_u8(c);
         unit->address_b = as_read_u8(c);
-        out->abbrev_offset = as_read_uint(c, unit->offset_b);
+        *abbrev_offset = as_read_uint(c, unit->offset_b);
         if (unit->type == DW_UT_skeleton || unit->type == DW_UT_split_compile) {
             unit->dwo_id = as_read_u64(c);
             unit->has_dwo_id = true;
         }
-        out->is_type = unit->type == DW_UT_type || unit->type == DW_UT_split_type;
+        if (unit->type == DW_UT_type || unit->type == DW_UT_split_type) {
+            unit->signature = as_read_u64(c);
+            unit->type_at = as_read_uint(c, unit->offset_b);
+        }
     } else {
-        out->abbrev_offset = as_read_uint(c, unit->offset_b);
+        *abbrev_offset = as_read_uint(c, unit->offset_b);
         unit->address_b = as_read_u8(c);
     }
     /* x86-64: 8; 4 for the x32 convention, which nobody ships but which costs nothing. */
@@ -68,17 +67,15 @@ static int read_headers(struct as_dw_module *module, const struct as_dw_sections
         }
         at = unit.end = (uint64_t)(c.at - info.p) + length;
         c.end = info.p + unit.end;
-        struct header header = {0};
+        uint64_t abbrev_offset = 0;
         if (length == 0)
             continue; /* padding between units, as dwp and ld -r leave it */
-        if (!read_header(&c, &unit, &header)) {
+        if (!read_header(&c, &unit, &abbrev_offset)) {
             module->damaged++;
             continue;
         }
-        if (header.is_type)
-            continue;
         unit.die = (uint64_t)(c.at - info.p);
-        struct pending pending = {header.abbrev_offset, module->unit.n};
+        struct pending pending = {abbrev_offset, module->unit.n};
         if (as_vec_push(&module->unit, unit) < 0 || as_vec_push(list, pending) < 0)
             return ASSAY_ERR_NOMEM;
     }
@@ -258,6 +255,13 @@ void as_dw_module_release(struct as_dw_module *module)
     as_vec_fini(&module->abbrevs);
     as_vec_fini(&module->unit);
     *module = (struct as_dw_module){0};
+}
+
+void as_dw_definitions_release(struct as_dw_definitions *all)
+{
+    as_vec_fini(&all->of);
+    as_vec_fini(&all->type);
+    *all = (struct as_dw_definitions){0};
 }
 
 const struct as_dw_unit *as_dw_unit_at(const struct as_dw_module *module, uint64_t offset)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Variables of some functions of one unit. A walk over its DIEs keeps scopes with code in a range
- * of addresses and what they declare. It also keeps the variables of the file.
+ * Reads the variables of some functions of one unit. A walk over its DIEs keeps the scopes with
+ * code in a range of addresses, with their variables. It also keeps the variables of the file.
  * Source: DWARF 5, sections 3.3 to 3.5 and 4.1.
  */
 #include "object/dwarf_variable.h"
@@ -14,14 +14,14 @@
 #include "object/dwarf_die.h"
 #include "object/internal.h"
 
-#define DEPTH_MOST     1024    /* nesting of DIEs, as in dwarf_inline.c */
-#define VARIABLES_MOST 1000000 /* of one unit */
+#define DEPTH_MOST     1024    /* max nesting of DIEs, as in dwarf_inline.c */
+#define VARIABLES_MOST 1000000 /* max variables of one unit */
 
-enum { OUT_OF_RANGE = ASSAY_NONE - 1 }; /* scope of what has no code in the range */
+enum { OUT_OF_RANGE = ASSAY_NONE - 1 }; /* scope number of a DIE without code in the range */
 
 /* ---- Origins -------------------------------------------------------------------------------- */
 
-/* Fills what a DIE leaves to its origin: name, type, file. */
+/* Takes name, type and file from the origins of a DIE if the DIE does not have them. */
 static void complete_die(const struct as_dw_unit *unit, struct as_dw_line_table *const *tables,
                          struct as_dw_data_die *die, struct as_type_ref *type, uint32_t *file)
 {
@@ -55,13 +55,13 @@ struct data_walk {
     AS_VEC(struct as_data_scope) scope;
     as_dw_ranges range;
     struct {
-        uint32_t scope; /* NONE: of the file */
+        uint32_t scope; /* ASSAY_NONE: the file */
         struct as_dw_frame_base base;
     } at[DEPTH_MOST + 1];
     bool nomem, damaged;
 };
 
-/* Appends the ranges of a DIE; false: it has none in the range that is asked for. */
+/* Appends the ranges of a DIE. Returns false if none of them overlaps the requested range. */
 static bool add_scope_ranges(struct data_walk *w, const struct as_dw_data_die *die)
 {
     const size_t from = w->range.n;
@@ -82,7 +82,7 @@ static bool add_scope_ranges(struct data_walk *w, const struct as_dw_data_die *d
     return meets;
 }
 
-/* The scope below a DIE of a function, an inlined call or a block. */
+/* Adds the scope of a function, an inlined call or a block. Returns the scope of its children. */
 static uint32_t enter_scope(struct data_walk *w, unsigned tag, struct as_dw_data_die *die,
                             uint32_t parent)
 {
@@ -91,7 +91,7 @@ static uint32_t enter_scope(struct data_walk *w, unsigned tag, struct as_dw_data
     const size_t from = w->range.n;
     if (!is_function && parent >= OUT_OF_RANGE)
         return parent;
-    if (!add_scope_ranges(w, die)) /* blocks of one variable have no ranges of their own */
+    if (!add_scope_ranges(w, die)) /* a block may have no ranges; its parent is the scope then */
         return is_block && !die->ranges.kind && !die->low.kind ? parent : OUT_OF_RANGE;
     struct as_data_scope scope = {.parent = is_function ? ASSAY_NONE : parent,
                                   .first_range = (uint32_t)from,
@@ -134,8 +134,8 @@ static void add_variable(struct data_walk *w, struct as_dw_data_die *die, uint32
 }
 
 /*
- * Passes what is below a DIE that says where its sibling stands, if nothing there is of use: types,
- * and functions elsewhere. Only Fortran puts functions into functions.
+ * Skips the children of a DIE with DW_AT_sibling if they contain no variable of interest: types,
+ * and functions outside the range. Fortran functions are walked, because they may contain others.
  */
 static bool skip_below(struct data_walk *w, struct as_read *c, unsigned tag, uint32_t scope,
                        uint64_t sibling)
@@ -164,7 +164,7 @@ static bool skip_below(struct data_walk *w, struct as_read *c, unsigned tag, uin
     return true;
 }
 
-/* One DIE at a depth of the walk; sets what holds below it. Returns its sibling, or 0. */
+/* Reads one DIE. Sets the scope and frame base of its children. Returns its sibling, or 0. */
 static uint64_t walk_data_die(struct data_walk *w, struct as_read *c,
                               const struct as_dw_abbrev *abbrev, unsigned depth, uint32_t *scope,
                               struct as_dw_frame_base *base)
@@ -254,7 +254,7 @@ static void move_variables_out(struct data_walk *w, struct as_data_variables *ou
     };
 }
 
-/* The unit with the function at `address`; NULL: none. */
+/* Returns the unit of the function at `address`, or NULL if there is none. */
 static const struct as_dw_unit *unit_of_code(const struct as_dwarf *dw, uint64_t address)
 {
     const uint32_t at = as_dwarf_inline_at(dw, address);
@@ -263,7 +263,7 @@ static const struct as_dw_unit *unit_of_code(const struct as_dwarf *dw, uint64_t
     return unit < dw->unit_dw.n && !dw->unit_dw.at[unit]->damaged ? dw->unit_dw.at[unit] : NULL;
 }
 
-/* Link-time optimisation puts the code of units into others, called "<artificial>". */
+/* Returns true for a unit with code that link-time optimisation moved there. */
 static bool is_artificial(const struct as_dw_unit *unit)
 {
     return !unit->damaged && unit->name && strcmp(unit->name, "<artificial>") == 0;
@@ -290,6 +290,8 @@ int as_object_variables(struct assay_object *object, uint64_t start, uint64_t en
     const struct as_dw_unit *unit = object->dwarf ? unit_of_code(object->dwarf, start) : NULL;
     if (!unit)
         return 0;
+    if (as_dw_definitions_find(object->dwarf) < 0)
+        return as_error_nomem(err, "variables");
     struct data_walk *w = as_calloc(1, sizeof *w);
     if (!w)
         return as_error_nomem(err, "variables");
@@ -326,7 +328,8 @@ bool as_scope_holds(const struct as_data_variables *list, uint32_t scope, uint64
     return false;
 }
 
-/* The innermost function that holds `pc`, of those around a depth; ASSAY_NONE: none. */
+/* Returns the innermost function or inlined call that contains `pc`, at a smaller depth than
+ * `depth`. ASSAY_NONE if there is none. */
 static uint32_t function_above(const struct as_data_variables *list, uint64_t pc, uint32_t depth)
 {
     uint32_t best = ASSAY_NONE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The dynamic section: needed libraries, names, the dynamic symbol table and relocations, and the
- * functions run before and after main. All is found through PT_DYNAMIC, as the loader does, so it
- * is there too when the section headers are not.
+ * Reads the dynamic section: needed libraries, names, the dynamic symbol table, relocations, and
+ * the functions that run before and after main. It uses PT_DYNAMIC as the loader does, so it needs
+ * no section headers.
  * Source: System V gABI, "Dynamic Section"; GNU hash and RELR as glibc reads them.
  */
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "object/identify.h"
 #include "object/internal.h"
 
-/* The dynamic table's bytes: of the segment, else of the section. */
+/* Returns the bytes of the dynamic table, from its segment, else from its section. */
 static const uint8_t *dynamic_bytes(const struct as_file *file, uint64_t *size_b)
 {
     for (uint32_t i = 0; i < file->phdr_n; i++) {
@@ -28,7 +28,7 @@ static const uint8_t *dynamic_bytes(const struct as_file *file, uint64_t *size_b
     return NULL;
 }
 
-/* A zero-terminated string of the dynamic string table; NULL when `offset` is not in it. */
+/* Returns the string at `offset` of the dynamic string table; NULL if `offset` is outside. */
 static const char *dynamic_string(const struct assay_object *object, uint64_t offset)
 {
     uint64_t have_b;
@@ -106,7 +106,7 @@ static void note_entry(struct as_dynamic *dynamic, const Elf64_Dyn *dyn)
     }
 }
 
-/* Names need the string table, whose entry may come last: hence a second walk. */
+/* Reads the names in a second walk, because the entry of the string table may be the last one. */
 static int load_names(struct assay_object *object, const uint8_t *p, uint64_t n,
                       struct assay_error *err)
 {
@@ -140,7 +140,7 @@ static int load_names(struct assay_object *object, const uint8_t *p, uint64_t n,
     return 0;
 }
 
-/* Number of symbols by the GNU hash table: one past the last of the last chain. */
+/* Returns the number of symbols by the GNU hash table: the end of the last chain. */
 static uint64_t gnu_hash_symbols(const struct assay_object *object)
 {
     uint64_t have_b;
@@ -159,7 +159,7 @@ static uint64_t gnu_hash_symbols(const struct assay_object *object)
         last = word > last ? word : last;
     }
     if (last < head[1])
-        return head[1]; /* all chains empty: only what stands before the hashed ones */
+        return head[1]; /* all chains are empty: only the symbols before the hashed ones exist */
     for (uint64_t i = last;; i++) {
         uint64_t at = chains_at + 4 * (i - head[1]);
         if (at > have_b || have_b - at < 4)
@@ -221,7 +221,8 @@ static void add_relocations_at(struct assay_object *object, uint64_t address, ui
         add_relocations(object, at, size_b < have_b ? size_b : have_b);
 }
 
-/* Relocations of the loader; a static program's (for its indirect functions) by section. */
+/* Finds the relocations that the loader applies. A static program has some for its indirect
+ * functions, which are found by section. */
 static void find_relocations(struct assay_object *object)
 {
     const struct as_dynamic *dynamic = &object->dynamic;
@@ -276,7 +277,7 @@ static int collect_init_arrays(struct assay_object *object, struct init_list *li
     return 0;
 }
 
-/* Puts what the loader will write into the slots of position-independent files. */
+/* Sets the slots of a position-independent file to the values that the loader will write. */
 static void relocate_slots(const struct assay_object *object, struct init_list *list)
 {
     Elf64_Rela rela;
@@ -312,7 +313,7 @@ static int load_init_functions(struct assay_object *object, struct assay_error *
         n = 0;
         if (dynamic->init)
             out[n++] = dynamic->init;
-        /* 0 and -1 are the empty slots of old start files. */
+        /* Old start files have empty slots with 0 or -1. */
         as_vec_foreach (&list.slots, slot)
             if (*slot && *slot != UINT64_MAX)
                 out[n++] = *slot;
@@ -331,7 +332,7 @@ static const char *interpreter(const struct as_file *file)
     for (uint32_t i = 0; i < file->phdr_n; i++) {
         const Elf64_Phdr *phdr = &file->phdr[i];
         if (phdr->p_type != PT_INTERP || !phdr->p_filesz)
-            continue; /* only what has bytes in the file was checked to lie within it */
+            continue; /* the range of a segment without bytes was not checked */
         const char *name = (const char *)file->bytes + phdr->p_offset;
         if (memchr(name, 0, phdr->p_filesz))
             return name;
@@ -347,7 +348,8 @@ static enum assay_object_type type_of(const struct assay_object *object)
     case ET_EXEC:
         return ASSAY_OBJECT_EXECUTABLE;
     default:
-        /* Linkers before binutils 2.26 do not set the flag; libc.so has an interpreter too. */
+        /* Linkers before binutils 2.26 do not set the flag. libc.so has an interpreter and a name.
+         */
         if ((object->dynamic.flags_1 & DF_1_PIE) ||
             (object->info.interpreter && !object->info.soname))
             return ASSAY_OBJECT_PIE;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Entries of the tables of an ELF file, symbols and relocations, one at a time: the tables may
- * stand anywhere in it, at any address. Knows no meaning of theirs. Source: System V gABI, "Symbol
- * Table".
+ * Reads single entries of the tables of symbols and relocations of an ELF file. The tables may be
+ * unaligned. Source: System V gABI, "Symbol Table".
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ELF header and PT_INTERP, read through a descriptor.
+ * Reads the ELF header and PT_INTERP through a file descriptor.
  * Source: System V gABI, "Program Header", "Dynamic Linking".
  */
 #include "object/executable.h"
@@ -16,7 +16,7 @@
 static int read_loader(const char *path, int fd, const Elf64_Phdr *ph, struct as_executable *out,
                        struct assay_error *err)
 {
-    /* The kernel refuses longer ones as well. */
+    /* The kernel rejects longer names too. */
     if (ph->p_filesz < 2 || ph->p_filesz > sizeof out->loader)
         return as_error_set(err, ASSAY_ERR_CORRUPT,
                             "%s: is corrupted: invalid name of its dynamic loader; build or copy "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kernel looks at when it executes an ELF file: less than opening it as an object does,
- * so that a program with damaged sections, which runs, is not refused.
+ * The parts of an ELF file that the kernel reads to execute it. Sections are not read, because a
+ * program with damaged sections still runs.
  */
 #ifndef AS_OBJECT_EXECUTABLE_H
 #define AS_OBJECT_EXECUTABLE_H
@@ -13,11 +13,11 @@
 struct as_executable {
     uint16_t type;     /* ET_EXEC, ET_DYN, ET_REL */
     uint64_t entry;    /* 0 = none */
-    char loader[4096]; /* path of the dynamic loader it asks for; "" = none */
+    char loader[4096]; /* path of its dynamic loader (PT_INTERP); "" = none */
 };
 
-/* Reads from `fd` (its offset stays); `path` is for messages. Errors: those of as_identify, IO,
- * TRUNCATED. */
+/* Reads the header of the file `fd`, without moving its file offset. Messages use `path`. Errors:
+ * those of as_identify, IO, TRUNCATED, CORRUPT. */
 int as_executable_read(const char *path, int fd, struct as_executable *out,
                        struct assay_error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One ELF file in memory: mapping it and checking its headers, so that all that come after may
- * follow offsets without asking. Section contents are not checked here.
+ * Maps an ELF file and checks its headers, so that later readers can follow offsets without
+ * checks. The contents of sections are not checked.
  * Source: System V gABI, "Object Files" (incl. extended section and segment numbering).
  */
 #include <errno.h>
@@ -26,7 +26,8 @@ static bool beyond(uint64_t offset, uint64_t size_b, uint64_t limit_b)
     return offset > limit_b || size_b > limit_b - offset;
 }
 
-/* A table of `n` headers of `each_b` at `offset` that must lie within the file. */
+/* Checks that a table of `n` headers of `each_b` bytes at `offset` is inside the file. Errors:
+ * TRUNCATED, CORRUPT. */
 static int check_table(const struct as_file *file, const char *what, uint64_t offset, uint64_t n,
                        uint64_t each_b, struct assay_error *err)
 {
@@ -106,7 +107,8 @@ static bool has_bytes(const Elf64_Shdr *shdr)
     return shdr->sh_type != SHT_NULL && shdr->sh_type != SHT_NOBITS;
 }
 
-/* Names need the section name table to be sound; without one (index 0) all names are empty. */
+/* Sets the section names, after a check of the name table. Without a name table (index 0), all
+ * names are empty. Errors: CORRUPT, NOMEM. */
 static int load_section_names(struct as_arena *arena, struct as_file *file, struct assay_error *err)
 {
     const char **names = as_arena_array(arena, const char *, file->shdr_n + 1);
@@ -149,7 +151,7 @@ static int load_section_names(struct as_arena *arena, struct as_file *file, stru
     return 0;
 }
 
-/* Entry size that the type of a section demands; 0 = any. */
+/* Returns the entry size in bytes that this section type requires; 0 = any. */
 static uint64_t entry_size(uint32_t type)
 {
     switch (type) {
@@ -173,8 +175,8 @@ static int check_section_extent(const struct as_file *file, uint32_t i, struct a
     uint64_t end;
     if (!has_bytes(shdr) || !beyond(shdr->sh_offset, shdr->sh_size, file->size_b))
         return 0;
-    /* Bytes are cut off only at the end of a file: were the headers behind this section, they
-     * would be gone too. */
+    /* A truncated file loses bytes at its end. If the section headers come after this section, they
+     * would be missing too, so the file is damaged instead. */
     bool cut = !__builtin_add_overflow(shdr->sh_offset, shdr->sh_size, &end) &&
                file->ehdr.e_shoff < shdr->sh_offset;
     return as_error_set(err, cut ? ASSAY_ERR_TRUNCATED : ASSAY_ERR_CORRUPT,
@@ -248,8 +250,8 @@ static int check_segment(const struct as_file *file, uint32_t i, struct assay_er
 }
 
 /*
- * No two sections of a .o share bytes, nor do they with the headers: it is relocated in place,
- * and that must not reach the tables that steer it.
+ * Checks that the sections of a .o overlap neither each other nor the headers. A .o is relocated in
+ * place, which must not change the tables in use. Errors: CORRUPT, NOMEM.
  */
 static int check_no_overlap(const struct as_file *file, struct assay_error *err)
 {
@@ -285,7 +287,7 @@ static int check_contents(const struct as_file *file, enum as_file_role role,
 {
     for (uint32_t i = 1; i < file->shdr_n; i++)
         AS_TRY(check_section(file, i, err));
-    /* A separate debug file keeps the program headers of the file it was taken from. */
+    /* A separate debug file has the program headers of its binary, which do not match its bytes. */
     for (uint32_t i = 0; role == AS_FILE_MAIN && i < file->phdr_n; i++)
         AS_TRY(check_segment(file, i, err));
     if (file->ehdr.e_type == ET_REL && file->shdr_n)
@@ -389,7 +391,7 @@ int as_file_open_memory(struct as_arena *arena, const void *bytes, uint64_t size
         return as_error_nomem(err, name);
     out->bytes = (uint8_t *)(uintptr_t)bytes;
     out->size_b = size_b;
-    /* A .o is relocated in place: into a copy, for these bytes are the caller's. */
+    /* A .o is relocated in place. The caller owns these bytes, so a copy is made. */
     if (size_b > EI_NIDENT + 2 && memcmp(bytes, ELFMAG, SELFMAG) == 0 &&
         out->bytes[EI_NIDENT] == ET_REL) {
         out->bytes = as_malloc(size_b);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading of the records of .eh_frame and .debug_frame: lengths, CIEs with their augmentation,
- * FDEs with their range. Bytes are foreign: every read is checked, a record that cannot be read is
- * left out. Sources: LSB 5.0 core, "Exception Frames"; DWARF 5 section 6.4; AMD64 supplement 4.2.4.
+ * Reads the records of .eh_frame and .debug_frame: lengths, CIEs with augmentation, FDEs with
+ * range. Every read is checked, and a damaged record is left out. Sources: LSB 5.0 core, "Exception
+ * Frames"; DWARF 5 section 6.4; AMD64 supplement 4.2.4.
  */
 #include <string.h>
 
@@ -86,7 +86,8 @@ uint64_t as_frame_pointer(const struct as_frame_table *table, struct as_read *r,
     return encoding & ENC_INDIRECT ? as_object_word_at(table->object, value) : value;
 }
 
-/* The contents of the record at `r`, which passes it; empty for a terminator. */
+/* Returns the contents of the record at `r`, empty for a terminator. Moves `r` to the next record.
+ */
 static struct as_read read_frame_record(const struct as_frame_table *table, struct as_read *r,
                                         bool *wide)
 {
@@ -95,7 +96,7 @@ static struct as_read read_frame_record(const struct as_frame_table *table, stru
     if (*wide)
         length_b = as_read_u64(r);
     struct as_read record = as_read_sub(r, length_b);
-    record.begin = table->at; /* offsets and addresses are of the table */
+    record.begin = table->at; /* offsets count from the start of the table */
     return record;
 }
 
@@ -105,7 +106,7 @@ static void read_augmentation(const struct as_frame_table *table, struct as_read
     for (size_t i = 0; i < text.n && !r->bad; i++) {
         switch (text.p[i]) {
         case 'z':
-            cie->sized = true; /* the size is read */
+            cie->sized = true; /* the caller has read the size */
             break;
         case 'L':
             cie->lsda_encoding = as_read_u8(r);
@@ -119,7 +120,7 @@ static void read_augmentation(const struct as_frame_table *table, struct as_read
         case 'S':
             cie->signal_frame = true;
             break;
-        default: /* without the size, what follows could not be told */
+        default: /* unknown data can be skipped only if its size is known */
             if (!cie->sized)
                 as_read_fail(r);
             return;
@@ -144,7 +145,7 @@ struct as_frame_cie as_frame_cie_read(const struct as_frame_table *table, uint64
     if (version == 4)
         as_read_skip(&r, 2); /* sizes of address and segment selector */
     if (as_view_starts(text, "eh")) {
-        as_read_skip(&r, 8); /* a pointer of GCC 2 */
+        as_read_skip(&r, 8); /* GCC 2 stores a pointer here */
         text.p += 2;
         text.n -= 2;
     }
@@ -170,7 +171,7 @@ bool as_frame_next(const struct as_frame_table *table, struct as_read *r, struct
     *body = read_frame_record(table, r, &wide);
     uint64_t id_at = as_read_offset(body);
     if (r->bad || as_read_left(body) == 0)
-        return false; /* start files may put terminators between tables */
+        return false; /* a terminator; start files may put one between tables */
     uint64_t id = table->debug && wide ? as_read_u64(body) : as_read_u32(body);
     if (body->bad) {
         as_read_fail(r);
@@ -201,7 +202,7 @@ bool as_frame_fde_read(const struct as_frame_table *table, const struct as_frame
             as_read_fail(body);
     }
     *out = fde;
-    /* Start 0 is what linkers leave of a function that they dropped. */
+    /* Linkers set the start of a removed function to 0. */
     return !body->bad && size_b != 0 && fde.start != 0 &&
            !__builtin_add_overflow(fde.start, size_b, &out->end);
 }

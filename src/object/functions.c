@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The list of functions, merged of all that tells where code begins: symbols, PLT stubs, DWARF
- * subprograms, unwind ranges, the entry point and the initialisation arrays, in that order of
- * trust. A weaker source adds a function only where no stronger one covers the address.
+ * Builds the list of functions from, in order of trust: symbols, PLT stubs, DWARF subprograms,
+ * unwind ranges, the entry point and the initialisation arrays. A source adds a function only at an
+ * address that no source before it covers.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static bool in_code(const struct assay_object *object, uint64_t address, uint32_
     return false;
 }
 
-/* Whether code without a symbol may run at `address`. */
+/* Returns true if code without a symbol may run at `address`. */
 static bool may_run(const struct assay_object *object, uint64_t address)
 {
     const uint32_t section = as_object_section_at(object, address);
@@ -39,7 +39,7 @@ static bool may_run(const struct assay_object *object, uint64_t address)
            !(section != ASSAY_NONE && object->section[section].replaced);
 }
 
-/* First byte behind the section or segment that holds `address`. */
+/* Returns the end address of the section or segment that contains `address`. */
 static uint64_t code_end(const struct assay_object *object, uint64_t address)
 {
     uint64_t have_b;
@@ -49,15 +49,16 @@ static uint64_t code_end(const struct assay_object *object, uint64_t address)
     return assay_object_bytes(object, address, &have_b) ? address + have_b : address;
 }
 
-/* Index of the last unwind range that starts at or before `address`; ASSAY_NONE when none. */
+/* Returns the index of the last unwind range that starts at or before `address`; ASSAY_NONE if
+ * there is none. */
 static uint32_t unwind_at(const struct assay_object *object, uint64_t address)
 {
     size_t low = as_first_not(i, object->unwind_n, object->unwind[i].start <= address);
     return low ? (uint32_t)(low - 1) : ASSAY_NONE;
 }
 
-/* Labels without a type are functions when public or when unwinding starts there: hand-written
- * assembly. Names that linkers give to places are not. */
+/* Returns true if a symbol without type is a function of hand-written assembly: it is global, or an
+ * unwind range starts there. Names that linkers define, such as _etext, are not functions. */
 static bool is_function_label(const struct assay_object *object, const struct assay_symbol *symbol)
 {
     static const char *const places[] = {"_etext", "etext", "__etext", "__executable_start",
@@ -86,7 +87,7 @@ static bool is_function_symbol(const struct assay_object *object, const struct a
     }
 }
 
-/* 0 is best: what linkers and people know the code by. */
+/* Returns the rank of a symbol kind for the name of a function; 0 is best. */
 static int kind_rank(const struct assay_symbol *symbol)
 {
     return symbol->kind == ASSAY_SYMBOL_NOTYPE ? 2 : symbol->kind == ASSAY_SYMBOL_PLT;
@@ -109,7 +110,7 @@ static bool preferred(const struct assay_symbol *a, const struct assay_symbol *b
     return a_n != b_n ? a_n < b_n : strcmp(a->name, b->name) < 0;
 }
 
-/* One function for each address with function symbols; end 0 = not said. */
+/* Adds one function for each address with function symbols. `end` is 0 if no symbol has a size. */
 static int add_symbols(const struct assay_object *object, function_vec *out)
 {
     const struct assay_symbol *symbol = object->symbol;
@@ -127,7 +128,7 @@ static int add_symbols(const struct assay_object *object, function_vec *out)
         }
         if (best == object->symbol_n)
             continue;
-        /* A name may stand there twice: local in .symtab and global in .dynsym. */
+        /* One name may occur twice: local in .symtab and global in .dynsym. */
         for (size_t k = i; k < end; k++)
             aliases += is_function_symbol(object, &symbol[k]) &&
                        strcmp(symbol[k].name, symbol[best].name) != 0;
@@ -152,7 +153,7 @@ static int add_symbols(const struct assay_object *object, function_vec *out)
     return 0;
 }
 
-/* Sorts by start (stable: of equal starts the earlier stays first). */
+/* Sorts the functions by start, stable. Errors: NOMEM. */
 static int sort_functions(function_vec *functions)
 {
     size_t n = functions->n;
@@ -176,8 +177,9 @@ static int sort_functions(function_vec *functions)
 }
 
 /*
- * Gives the functions whose symbol says no size an end: that of the unwind range around the start,
- * never beyond the next function; without one, the next function or the end of the section.
+ * Sets the end of functions with a symbol without size. That is the end of the unwind range around
+ * the start, but not after the next function. Without a range, it is the next function or the end
+ * of the section.
  */
 static void close_ends(const struct assay_object *object, function_vec *functions)
 {
@@ -194,10 +196,10 @@ static void close_ends(const struct assay_object *object, function_vec *function
     }
 }
 
-/* A place where code begins by a weaker source. */
+/* A function by a source without symbols. */
 struct function_candidate {
-    uint64_t start, end; /* end 0: not known */
-    const char *name;    /* NULL: made of the address */
+    uint64_t start, end; /* end 0: unknown */
+    const char *name;    /* NULL: derived from the address */
     uint8_t origin;
 };
 
@@ -229,8 +231,8 @@ static int add_candidate(struct assay_object *object, function_vec *out,
 }
 
 /*
- * Adds those of `candidates` (sorted by start) that begin in code outside all functions so far.
- * The functions are sorted, but may overlap: hence the running maximum of their ends.
+ * Adds the candidates that begin in code outside of all functions. `candidates` are sorted by
+ * start. The functions are sorted too, but may overlap, so the loop keeps the max of their ends.
  */
 static int add_uncovered(struct assay_object *object, function_vec *functions,
                          const struct function_candidate *candidates, size_t n)
@@ -240,7 +242,7 @@ static int add_uncovered(struct assay_object *object, function_vec *functions,
     for (size_t i = 0; i < n; i++) {
         const struct function_candidate *c = &candidates[i];
         for (; f < known && functions->at[f].start <= c->start; f++) {
-            /* A function still without end covers its first byte only. */
+            /* A function without end covers its first byte only. */
             uint64_t end = functions->at[f].end;
             end = end ? end : functions->at[f].start + 1;
             covered = end > covered ? end : covered;
@@ -254,7 +256,7 @@ static int add_uncovered(struct assay_object *object, function_vec *functions,
     return functions->n > known ? sort_functions(functions) : 0;
 }
 
-/* The procedure linkage table has one unwind range for all its stubs. */
+/* Returns true for the unwind range of the PLT, which covers all its stubs. */
 static bool is_plt_range(const struct assay_object *object, const struct assay_unwind_range *range)
 {
     uint32_t section = as_object_section_at(object, range->start);
@@ -267,8 +269,8 @@ static bool is_plt_range(const struct assay_object *object, const struct assay_u
            ((p[6] == 0xff && p[7] == 0x25) || (p[6] == 0xf2 && p[7] == 0xff && p[8] == 0x25));
 }
 
-/* Where the code of a range begins. That of a signal's return begins one byte behind the range:
- * libraries start the range early, for unwinders look it up by the return address less 1. */
+/* Returns the address of the first instruction of a range. The range of a signal return function
+ * starts one byte early, because unwinders look up the return address minus 1. */
 static uint64_t range_start(const struct assay_object *object,
                             const struct assay_unwind_range *range)
 {
@@ -285,7 +287,7 @@ static void name_candidate(struct function_candidate *candidates, size_t n, uint
         candidates[at].name = name;
 }
 
-/* Returns the start of the candidate that has this name; 0: none has it. */
+/* Returns the start of the candidate with this name, or 0 if there is none. */
 static uint64_t start_of_name(const struct function_candidate *candidates, size_t n,
                               const char *name)
 {
@@ -295,7 +297,7 @@ static uint64_t start_of_name(const struct function_candidate *candidates, size_
     return 0;
 }
 
-/* libgomp starts its threads with one function, in which they wait for the next region. */
+/* Names the thread start function of libgomp, in which threads wait for the next region. */
 static void name_thread_start(const struct assay_object *object, const function_vec *functions,
                               struct function_candidate *candidates, size_t n)
 {
@@ -315,7 +317,7 @@ static void name_thread_start(const struct assay_object *object, const function_
         name_candidate(candidates, n, dock, "gomp_barrier_wait_end");
 }
 
-/* Gives names to nameless candidates to which functions with a symbol lead. */
+/* Names candidates that functions with a symbol jump to. */
 static void name_by_jumps(const struct assay_object *object, const function_vec *functions,
                           struct function_candidate *candidates, size_t n)
 {
@@ -375,7 +377,7 @@ static int add_entries(struct assay_object *object, function_vec *functions)
 
 /* ---- DWARF ------------------------------------------------------------------------------ */
 
-/* Ranges of out-of-line subprograms, by start; index = that of the subprogram. */
+/* Ranges of out-of-line subprograms, sorted by start. The index is that of the subprogram. */
 typedef AS_VEC(struct as_keyed) keyed_vec;
 
 static int subprogram_ranges(const struct assay_debug *debug, keyed_vec *out)
@@ -409,7 +411,8 @@ static int add_subprograms(struct assay_object *object, function_vec *functions,
     return rc;
 }
 
-/* Where each function was declared; of code without subprogram (assembly), where it begins. */
+/* Sets the unit and the declaration of each function. Code without a subprogram (assembly) gets the
+ * line of its first instruction. */
 static void add_source(function_vec *functions, const struct assay_debug *debug,
                        const keyed_vec *ranges)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Telling an ELF64 x86-64 file from everything else a user may name by mistake: one sentence for
- * each, with what to do about it. Knows the first bytes of common formats and the identification
- * bytes of the ELF header (System V gABI, "ELF Header"); reads nothing behind the ELF header.
+ * Recognises ELF64 x86-64 files. For other files, the message names their format and a remedy. It
+ * reads only the first bytes of common formats and the ELF header (System V gABI, "ELF Header").
  */
 #include "object/identify.h"
 
@@ -14,7 +13,7 @@
 
 #include "base/error.h"
 
-/* "a gzip file", by the bytes it starts with. */
+/* A file format ("a gzip file") that is recognised by its first bytes. */
 struct magic {
     const char *bytes;
     uint8_t n;
@@ -82,7 +81,8 @@ static bool is_blank(uint8_t c)
     return c == ' ' || c == '\t';
 }
 
-/* Next word of a "#!" line from *at on, printable characters only, cut at the size of `buf`. */
+/* Copies the next word of a "#!" line from *at on to `buf`, and advances *at. Keeps printable
+ * characters, at most buf_b - 1. */
 static void script_word(const uint8_t *bytes, uint64_t size_b, uint64_t *at, char *buf,
                         size_t buf_b)
 {
@@ -104,7 +104,7 @@ static int fail_script(const char *path, const uint8_t *bytes, uint64_t size_b,
     uint64_t at = 2;
     script_word(bytes, size_b, &at, interpreter, sizeof interpreter);
     size_t n = strlen(interpreter);
-    /* "/usr/bin/env python3": the interpreter is the word after it (perhaps after -S). */
+    /* "/usr/bin/env -S python3": the next word that is not an option is the interpreter. */
     if (n >= 4 && strcmp(interpreter + n - 4, "/env") == 0) {
         do
             script_word(bytes, size_b, &at, word, sizeof word);
@@ -123,7 +123,7 @@ static int fail_script(const char *path, const uint8_t *bytes, uint64_t size_b,
                         path, interpreter);
 }
 
-/* Text: no control characters but white space in the first bytes. */
+/* Returns true if the first 4096 bytes are text: no control characters except white space. */
 static bool is_text(const uint8_t *bytes, uint64_t size_b)
 {
     uint64_t n = size_b < 4096 ? size_b : 4096;
@@ -150,7 +150,8 @@ static int fail_not_elf(const char *path, const uint8_t *bytes, uint64_t size_b,
             return as_error_set(err, ASSAY_ERR_NOT_ELF, "%s: is %s, not an ELF file; %s", path,
                                 MAGICS[i].what, MAGICS[i].advice);
     if (starts(bytes, size_b, "\xca\xfe\xba\xbe")) {
-        /* A universal Mach-O counts its few architectures here, a Java class its version. */
+        /* Bytes 4 to 7 are the number of architectures of a Mach-O file, or a Java class version.
+         */
         bool java = size_b >= 8 && bytes[7] >= 30;
         return as_error_set(err, ASSAY_ERR_NOT_ELF,
                             "%s: is a %s, not an ELF file; build it for Linux x86-64", path,
@@ -176,7 +177,7 @@ static int fail_not_elf(const char *path, const uint8_t *bytes, uint64_t size_b,
                         path, hex);
 }
 
-/* Class, byte order and machine; `bytes` hold at least the 20 bytes up to e_machine. */
+/* Checks class, byte order and machine. `bytes` must have at least 20 bytes, up to e_machine. */
 static int check_machine(const char *path, const uint8_t *bytes, struct assay_error *err)
 {
     char name[64];

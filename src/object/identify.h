@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Telling an ELF64 x86-64 file from everything else a user may name by mistake.
+ * Recognises ELF64 x86-64 files, and names the format of any other file.
  */
 #ifndef AS_OBJECT_IDENTIFY_H
 #define AS_OBJECT_IDENTIFY_H
@@ -9,11 +9,12 @@
 
 #include <assay/error.h>
 
-/* EM_K1OM: x86-64 as Knights Corner has it, with vectors of its own (MVEX). */
+/* EM_K1OM: the x86-64 of Knights Corner, with MVEX vector instructions. */
 enum { AS_MACHINE_K1OM = 181 };
 
-/* 0 when `bytes` start an ELF64 little-endian x86-64 or K1OM file with a whole ELF header of a type
- * that can be analysed; else the code and the sentence that names what the file is. */
+/* Checks the first bytes of a file. Returns 0 for an ELF64 little-endian x86-64 or K1OM file with a
+ * complete ELF header of a supported type. Else returns an error, and its message names the format
+ * of the file. Errors: NOT_ELF, ARCH, CLASS, TRUNCATED, CORRUPT, UNSUPPORTED (a core dump). */
 int as_identify(const char *path, const uint8_t *bytes, uint64_t size_b, struct assay_error *err);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a file is the one that was mapped, or read before: the one check that everything passes
- * through that opens a file of a recording again, for a path alone says little about what stands
- * there now. Two builds have the same size often enough; that an inode is given out again with the
- * same size and time to the nanosecond does not happen by chance.
+ * Checks that a file is the one that was mapped or read before. All code that reopens a file of a
+ * recording uses this check. The file at a path may have changed. Two builds may have the
+ * same size. A new file with the same inode, size and time in ns is practically impossible.
  */
 #include <string.h>
 #include <sys/stat.h>

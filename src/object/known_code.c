@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patterns are short and have no other purpose: a system call that only one function makes, or the
- * end of a stack that makecontext(3) made. */
+/* The patterns are short and specific: a system call that only one function makes, or the code at
+ * the end of a stack of makecontext(3). */
 #include "object/known_code.h"
 
 #include <string.h>
@@ -36,14 +36,14 @@ const char *as_known_code_name(const struct assay_object *object, uint64_t addre
 
 /* ---- Tail calls ---------------------------------------------------------------------------- */
 
-/* libgomp: a barrier ends in a jump to the team's barrier, and that one in a jump to its wait. */
+/* libgomp: a barrier ends with a jump to the team barrier, which ends with a jump to its wait. */
 static const struct {
     const char *symbol, *name[AS_KNOWN_JUMPS];
 } tails[] = {
     {"GOMP_barrier", {"gomp_team_barrier_wait", "gomp_team_barrier_wait_end"}},
 };
 
-/* The unwind range that begins at `address`, or NULL. */
+/* Returns the unwind range that starts at `address`, or NULL if there is none. */
 static const struct assay_unwind_range *range_from(const struct assay_object *object,
                                                    uint64_t address)
 {
@@ -52,7 +52,7 @@ static const struct assay_unwind_range *range_from(const struct assay_object *ob
                                                                         : NULL;
 }
 
-/* The one function that a jump (E9) in [start, end) leads to; NULL when none or several are. */
+/* Returns the only function that jumps (E9) in [start, end) lead to; NULL for none or several. */
 static const struct assay_unwind_range *tail_of(const struct assay_object *object, uint64_t start,
                                                 uint64_t end)
 {
@@ -92,9 +92,9 @@ void as_known_jumps(const struct assay_object *object, const char *symbol, uint6
 
 /* ---- Starts of threads --------------------------------------------------------------------- */
 
-#define ARGUMENT_B 96 /* before a call */
+#define ARGUMENT_B 96 /* max distance of the argument's instruction before a call */
 
-/* Returns the function that the last `lea OFFSET(%rip), %rdx` before `at` loads; 0: none. */
+/* Returns the function that the last `lea OFFSET(%rip), %rdx` before `at` loads; 0 for none. */
 static uint64_t argument_of(const struct assay_object *object, uint64_t address, const uint8_t *p,
                             uint64_t at)
 {
@@ -134,7 +134,7 @@ uint64_t as_known_thread_start(const struct assay_object *object, uint64_t creat
 
 /* ---- Waits of threads between regions ------------------------------------------------------ */
 
-#define WRAPPER_B 48 /* gomp_barrier_wait() enters a barrier and jumps to its wait: 33 bytes */
+#define WRAPPER_B 48 /* max size of gomp_barrier_wait(), which has 33 bytes */
 
 /* Returns the range that a short function called at `p` (E8) jumps to at its end, or NULL. */
 static const struct assay_unwind_range *wait_of_call(const struct assay_object *object,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening and closing an object: the order of the steps. Each step fills its tables in the arena;
- * a failure at any of them releases everything.
+ * Opens and closes an object, in steps. Each step fills its tables in the arena. If a step fails,
+ * everything is released.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "object/dwarf_side.h"
 #include "object/internal.h"
 
-/* The caller's options need not outlive the call. */
+/* Copies the options to the arena, because those of the caller may end with the call. */
 static int copy_options(struct assay_object *object, const struct assay_object_options *options)
 {
     static const struct assay_object_options none;
@@ -51,7 +51,7 @@ static int load_tables(struct assay_object *object, struct assay_error *err)
     return as_object_load_unwind(object, err);
 }
 
-/* `bytes` NULL: `path` is opened; else it only names them. */
+/* Opens the file at `path`; or, unless NULL, the file in `bytes`, with `path` as its name. */
 static int open_object(const char *path, const void *bytes, size_t size_b,
                        const struct assay_object_options *options, struct assay_object **out,
                        struct assay_error *err)

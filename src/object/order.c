@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Least-significant-digit radix sort. Digits in which all keys agree (the upper half of nearly
- * every address) cost nothing but the one counting pass.
+ * Least-significant-digit radix sort. It skips digits that are equal in all keys, such as the upper
+ * half of most addresses.
  */
 #include "object/order.h"
 
@@ -27,7 +27,7 @@ static unsigned digit(uint64_t key, unsigned d)
     return (unsigned)(key >> (d * DIGIT_BITS)) & (BUCKETS - 1);
 }
 
-/* One stable pass from `from` to `to` by digit `d`. */
+/* Sorts `from` into `to` by digit `d`, stable. */
 static void pass(const struct as_keyed *from, struct as_keyed *to, size_t n, unsigned d)
 {
     size_t start[BUCKETS] = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sorting big tables by a 64-bit key: a stable radix sort over (key, index) pairs, which is what
- * keeps 100,000 symbols within a few milliseconds.
+ * Stable radix sort of (key, index) pairs by a 64-bit key. It sorts 100,000 symbols within a few
+ * milliseconds.
  */
 #ifndef AS_OBJECT_ORDER_H
 #define AS_OBJECT_ORDER_H
@@ -14,8 +14,8 @@ struct as_keyed {
     uint32_t index;
 };
 
-/* Sorts the first `n` of `at` by key, equal keys staying in order. `at` has room for 2 * n: the
- * second half is scratch. */
+/* Sorts the first `n` entries of `at` by key, stable. `at` must have a capacity of 2 * n entries,
+ * because the second half is scratch memory. */
 void as_order_by_key(struct as_keyed *at, size_t n);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Naming the stubs of the procedure linkage table: every stub jumps through a slot of the global
- * offset table, and the relocation of that slot names the function. So it works alike for lazy and
- * non-lazy tables, with and without IBT, and for the indirect functions of static programs; no
- * order of entries is assumed. Source: AMD64 supplement, "Procedure Linkage Table".
+ * Names the stubs of the procedure linkage table. Every stub jumps through a slot of the global
+ * offset table, and the relocation of the slot names the function. This works for lazy and non-lazy
+ * tables, with and without IBT, and for indirect functions of static programs. The entries may have
+ * any order. Source: AMD64 supplement, "Procedure Linkage Table".
  */
 #include "object/plt.h"
 
@@ -18,20 +18,20 @@
 #include "object/internal.h"
 #include "object/order.h"
 
-#define STUB_STEP_B 8u /* stubs stand at multiples of it from the start of their section */
+#define STUB_STEP_B 8u /* alignment of stubs from the start of their section */
 
-/* Where the loader will put a function's address. */
+/* A slot that the loader fills with the address of a function. */
 struct plt_slot {
-    const char *name; /* NULL: that of the resolver */
+    const char *name; /* NULL: the symbol at `resolver` gives the name */
     uint64_t resolver;
 };
 
 struct plt_search {
     struct assay_object *object;
     AS_VEC(struct plt_slot) slots;
-    AS_VEC(struct as_keyed) by_address; /* of the slots, then sorted */
+    AS_VEC(struct as_keyed) by_address; /* addresses and indices of the slots, sorted */
     AS_VEC(struct as_plt_entry) found;
-    AS_VEC(uint64_t) found_resolver; /* of found[i], 0 = it has a name */
+    AS_VEC(uint64_t) found_resolver; /* of found[i]; 0 = the slot has a name */
 };
 
 static int collect_plt_slots(struct plt_search *s)
@@ -71,8 +71,8 @@ static const struct plt_slot *slot_at(const struct plt_search *s, uint64_t addre
 }
 
 /*
- * Slot that a stub at p jumps through: [endbr64] [mov $index,%r11d] [bnd] jmp *disp(%rip).
- * 0 = p is no such stub.
+ * Returns the slot address of a stub: [endbr64] [mov $index,%r11d] [bnd] jmp *disp(%rip). Returns 0
+ * if the code at `p` is not a stub.
  */
 static uint64_t stub_slot(const uint8_t *p, uint64_t n, uint64_t address)
 {
@@ -108,7 +108,7 @@ static int add_found(struct plt_search *s, const struct plt_slot *slot, uint64_t
     return as_vec_push(&s->found, entry);
 }
 
-/* "jmp *disp(%rip); xchg %ax,%ax" is a stub of 8 bytes; all others have 16. */
+/* Returns the size of a stub: 8 bytes for "jmp *disp(%rip); xchg %ax,%ax", 16 for all others. */
 static uint64_t stub_size(const uint8_t *p, uint64_t n)
 {
     bool is_short = n >= 8 && p[0] == 0xff && p[1] == 0x25 && p[6] == 0x66 && p[7] == 0x90;
@@ -162,7 +162,8 @@ static char *resolver_name(struct plt_search *s, const char *symbol, uint64_t re
     return name;
 }
 
-/* Whether `a` names the resolver better: an indirect function's symbol, public, short. */
+/* Returns true if `a` is the better name of a resolver. Preferred are symbols of indirect
+ * functions, then global ones, then short names. */
 static bool better(const struct assay_symbol *a, const struct assay_symbol *b)
 {
     if ((a->kind == ASSAY_SYMBOL_IFUNC) != (b->kind == ASSAY_SYMBOL_IFUNC))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Naming the stubs of the procedure linkage table.
+ * Names the stubs of the procedure linkage table (PLT).
  */
 #ifndef AS_OBJECT_PLT_H
 #define AS_OBJECT_PLT_H
@@ -17,8 +17,8 @@ struct as_plt_entry {
 };
 
 /*
- * Stubs by address. `symbols` (in any order) name the resolvers of indirect functions. `*out` is
- * on the heap: as_free it, also when 0 were found. 0 or ASSAY_ERR_NOMEM.
+ * Finds the stubs, sorted by address within each section. `symbols`, in any order, give the names
+ * of resolvers of indirect functions. The caller frees `*out` with as_free. Errors: NOMEM.
  */
 int as_plt_find(struct assay_object *object, const struct assay_symbol *symbols, size_t symbol_n,
                 struct as_plt_entry **out, size_t *n);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Addresses of code that stand in data: entries of absolute jump tables, labels taken as values,
- * tables of functions. In files that the loader relocates they are the relocations; where nothing
- * is relocated, every aligned word that is the address of code counts.
+ * Finds code addresses in data: entries of absolute jump tables, values of labels, tables of
+ * functions. In a file that the loader relocates, they are relocations. In other files, every
+ * aligned word with the value of a code address counts.
  * Source: AMD64 supplement, table 4.9; generic ABI, "Relative relocation table" (SHT_RELR).
  */
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static int add_pointer(const struct assay_object *object, pointers *out, uint64_
     uint32_t section = as_object_section_at(object, target);
     if (section != ASSAY_NONE ? !object->section[section].exec : target == 0)
         return 0;
-    if (section == ASSAY_NONE) { /* no sections: ask the segments */
+    if (section == ASSAY_NONE) { /* without sections, the segments decide */
         size_t i = 0;
         while (i < object->segment_n &&
                !(object->segment[i].exec &&
@@ -68,7 +68,8 @@ static int add_relocations(const struct assay_object *object, pointers *out, imp
     return 0;
 }
 
-/* Packed relative relocations: an even word is an address, an odd one a bitmap of the next 63. */
+/* Adds packed relative relocations. An even word is an address, an odd word a bitmap of the next 63
+ * words. */
 static int add_relr(const struct assay_object *object, pointers *out)
 {
     for (uint32_t s = 1; s < object->file.shdr_n; s++) {

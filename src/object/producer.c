@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What DW_AT_producer and DW_AT_language say: compiler, version, switches, language, standard.
- * Producers write free text; each known form is named here, any other yields OTHER.
+ * Decodes DW_AT_producer and DW_AT_language: compiler, version, switches, language, standard. The
+ * producer is free text. Unknown text gives ASSAY_COMPILER_OTHER.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ struct language {
     const char *name, *standard;
 };
 
-/* DWARF 5, table 7.17, and the codes given since at dwarfstd.org. */
+/* DWARF 5, table 7.17, and the later codes of dwarfstd.org. */
 static const struct language languages[] = {
     {0x01, "C", "C89"},
     {0x02, "C", NULL},
@@ -81,7 +81,7 @@ struct form {
     uint8_t compiler;
 };
 
-/* The first that is found counts: the derived before what they derive from. */
+/* The first match counts, so a derived compiler comes before its base. */
 static const struct form forms[] = {
     {"rustc version ", ASSAY_COMPILER_RUSTC}, {"AOCC_", ASSAY_COMPILER_AOCC},
     {"AOCC.LLVM.", ASSAY_COMPILER_AOCC},      {"Intel(R)", ASSAY_COMPILER_INTEL},
@@ -95,7 +95,8 @@ static const struct form forms[] = {
     {"PGC++ ", ASSAY_COMPILER_NVHPC},         {"PGF90 ", ASSAY_COMPILER_NVHPC},
 };
 
-/* First word at or after `s` that starts with a digit, as long as it is made like a version. */
+/* Returns a copy of the first version in `s`: a word that starts with a digit. Sets *nomem if
+ * memory is exhausted. */
 static const char *version_at(struct as_arena *arena, const char *s, bool *nomem)
 {
     bool word = true;
@@ -114,7 +115,8 @@ static const char *version_at(struct as_arena *arena, const char *s, bool *nomem
     return copy;
 }
 
-/* "C17", "C++14", "Fortran2008": what GCC says between "GNU " and the version. */
+/* Sets language and standard from "C17", "C++14" or "Fortran2008", which GCC writes after "GNU ".
+ */
 static int gnu_standard(struct as_arena *arena, struct assay_unit *unit, const char *s)
 {
     size_t n = strcspn(s, " "), name = 0;
@@ -131,7 +133,7 @@ static int gnu_standard(struct as_arena *arena, struct assay_unit *unit, const c
     return unit->standard ? 0 : ASSAY_ERR_NOMEM;
 }
 
-/* The last -std= of the switches, for compilers that do not say it otherwise. */
+/* Sets the standard from the last -std= switch, for compilers without another record of it. */
 static int switch_standard(struct as_arena *arena, struct assay_unit *unit)
 {
     const char *last = NULL, *s = unit->flags;
@@ -150,7 +152,7 @@ static int switch_standard(struct as_arena *arena, struct assay_unit *unit)
         n--;
     }
     bool fortran = unit->language && strcmp(unit->language, "Fortran") == 0;
-    const char *head = fortran ? "Fortran " : "C"; /* "++17" follows the head for C++ */
+    const char *head = fortran ? "Fortran " : "C"; /* for C++, "++17" follows */
     if (n == 0 || n > 16)
         return 0;
     char text[64];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Relocations of a relocatable file, applied against the synthetic layout as a linker would, so
- * that code, .eh_frame and DWARF of a .o read like those of a linked file. References to symbols
- * defined elsewhere are left as they are. Source: AMD64 supplement, table 4.9.
+ * Applies the relocations of a relocatable file, as a linker does, for the assigned addresses. The
+ * code, .eh_frame and DWARF of a .o then read like those of a linked file. References to undefined
+ * symbols are left unchanged. Source: AMD64 supplement, table 4.9.
  */
 #include <string.h>
 
 #include "object/internal.h"
 
-/* Bytes that a relocation type writes; 0 = a type not applied here. */
+/* Returns the number of bytes that a relocation type writes; 0 = the type is not applied. */
 static unsigned width_b(uint32_t type, bool *relative)
 {
     *relative = type == R_X86_64_PC64 || type == R_X86_64_PC32 || type == R_X86_64_PLT32 ||
@@ -35,7 +35,7 @@ static unsigned width_b(uint32_t type, bool *relative)
     }
 }
 
-/* Address of a symbol in the synthetic layout; false when it is defined elsewhere. */
+/* Computes the assigned address of a symbol. Returns false if the symbol is undefined. */
 static bool symbol_value(const struct assay_object *object, const struct as_symtab *symtab,
                          uint64_t index, uint64_t *value)
 {
@@ -98,7 +98,7 @@ void as_object_relocate(struct assay_object *object)
             (file->shdr[target].sh_flags & SHF_COMPRESSED))
             continue;
         uint32_t type = file->shdr[target].sh_type;
-        /* Tables that steer this very work are not to be written to, whatever a file says. */
+        /* A damaged file must not change the tables that this loop reads. */
         if (type == SHT_RELA || type == SHT_SYMTAB || type == SHT_STRTAB ||
             type == SHT_SYMTAB_SHNDX || !as_file_section_bytes(file, target, &size_b))
             continue;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unwind rows of an object, decoded function by function when first asked for. The index of FDEs is
- * .eh_frame's plus those of .debug_frame where the first has nothing. Decoding is done under a
- * lock; what was decoded is published with release order and read without one.
+ * Decodes the unwind rows of a function at its first lookup. The index has the FDEs of .eh_frame,
+ * and those of .debug_frame for other code. Decoding runs under a lock. Decoded rows are published
+ * with release order and are read without the lock.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,7 +14,7 @@
 #include "object/dwarf_side.h"
 #include "object/order.h"
 
-/* Decoded rows of one FDE; in the arena, never changed after it is published. */
+/* The decoded rows of one FDE. They are in the arena and do not change after publication. */
 struct row_block {
     uint32_t n;
     struct assay_unwind_row row[];
@@ -23,7 +23,7 @@ struct row_block {
 struct row_entry {
     uint64_t start, end;
     struct as_frame_place place;
-    _Atomic(struct row_block *) block; /* NULL: not decoded */
+    _Atomic(struct row_block *) block; /* NULL: not yet decoded */
 };
 
 struct as_rows {
@@ -33,7 +33,7 @@ struct as_rows {
     size_t n;
 };
 
-/* One for all objects: it is held while a function is decoded for the first time only. */
+/* One lock for all objects, because it is locked only to decode a function for the first time. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void as_rows_free(struct as_rows **rows)
@@ -56,12 +56,12 @@ static int scan_debug_frame(struct assay_object *object, struct as_frame_list *l
     table.at = as_dwarf_frames(object->dwarf, &table.size_b);
     if (!table.at)
         return 0;
-    uint32_t index = object->frame_table_n; /* at most AS_FRAME_TABLES: one place is free */
+    uint32_t index = object->frame_table_n; /* at most AS_FRAME_TABLES: one entry is free */
     object->frame_table[index] = table;
     return as_frame_scan(&table, index, false, list);
 }
 
-/* True when .eh_frame has something at `start`. */
+/* Returns true if an FDE of .eh_frame covers `start`. */
 static bool covered(const struct assay_object *object, uint64_t start)
 {
     size_t low = as_first_not(i, object->unwind_n, object->unwind[i].start <= start);
@@ -118,7 +118,7 @@ static int make_index(struct assay_object *object, struct as_rows *rows)
     return rc;
 }
 
-/* The index, made by whoever asks first. */
+/* Sets *out to the index of FDEs. The first call builds it. Errors: NOMEM. */
 static int get_rows(struct assay_object *object, struct as_rows **out)
 {
     *out = __atomic_load_n(&object->rows, __ATOMIC_ACQUIRE);
@@ -182,7 +182,8 @@ static struct row_block *store_row_block(struct as_rows *rows, const struct as_f
     return block;
 }
 
-/* Under the lock. The record was read once by the scan: it can only be good. */
+/* Decodes and publishes the rows of one FDE, under the lock. The scan has read the record before,
+ * so it is valid. Returns NULL if memory is exhausted. */
 static struct row_block *decode(const struct assay_object *object, struct as_rows *rows,
                                 const struct row_entry *entry)
 {

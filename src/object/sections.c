@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sections and segments of the object: their table, the layout of a relocatable file at synthetic
- * addresses, and what stands at an address. A file without section headers is served from its
- * segments. Source: System V gABI, "Sections" and "Program Header".
+ * Builds the tables of sections and segments, assigns addresses to a relocatable file, and finds
+ * the bytes at an address. A file without section headers is read by its segments. Source: System V
+ * gABI, "Sections" and "Program Header".
  */
 #include <inttypes.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static uint64_t align_up(uint64_t address, uint64_t align_b)
     return align_b > 1 ? (address + align_b - 1) & ~(align_b - 1) : address;
 }
 
-/* Lays the loaded sections of a .o one after the other. */
+/* Assigns consecutive addresses to the loaded sections of a .o. */
 static int lay_out(struct assay_object *object, struct assay_error *err)
 {
     uint64_t at = ASSAY_OBJECT_REL_BASE;
@@ -41,7 +41,8 @@ static bool is_exec(const struct assay_section *section)
     return section->alloc && section->exec;
 }
 
-/* Index of loaded sections by address; .tbss takes no room and would hide what follows it. */
+/* Sorts the loaded sections by address. Leaves .tbss out: it has no memory at its address, and
+ * would hide the next section. */
 static int index_by_address(struct assay_object *object, struct assay_error *err)
 {
     size_t n = 0;
@@ -109,8 +110,8 @@ static uint64_t text_size(const struct assay_object *object)
     return text_b;
 }
 
-/* BOLT renames the sections whose functions it has moved. Functions that it left in place keep
- * their symbols; without a symbol table the two cannot be told apart. */
+/* Marks the sections with functions that BOLT has moved; BOLT renames them. A function that it left
+ * in place still has a symbol. Without a symbol table, both cannot be distinguished. */
 static void mark_replaced(struct assay_object *object)
 {
     static const char prefix[] = ".bolt.org.";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Source paths: OLD=NEW prefixes, and the table of all files of an object, in which a path stands
- * once however its units spell it. Paths are normalised as text; the file system is not asked,
- * since the sources may stand on another machine.
+ * Source paths: replacement of prefixes, and the table of all files of an object. The table has one
+ * entry for all spellings of a path. Paths are normalised as text, because the sources may be on
+ * another machine.
  */
 #include "object/dwarf_internal.h"
 
@@ -22,7 +22,7 @@ const char *as_source_map_apply(const struct assay_object_options *options, cons
         const char *rest = path + from_n;
         bool is_root = from_n == 1 && from[0] == '/';
         if (*rest && *rest != '/' && !is_root)
-            continue; /* "/src" is no prefix of "/srcs/a.c" */
+            continue; /* "/src" does not match "/srcs/a.c" */
         while (*rest == '/')
             rest++;
         const char *slash = !*rest || to_n == 0 || to[to_n - 1] == '/' ? "" : "/";
@@ -39,8 +39,8 @@ const char *as_source_map_apply(const struct assay_object_options *options, cons
 
 /* ---- Normalising -------------------------------------------------------------------------- */
 
-/* Appends the components of `path` to buf[0, n), resolving "." and ".."; the new length. The
- * caller made room for all of `path` and a slash. */
+/* Appends the components of `path` to buf[0, n) and resolves "." and "..". Returns the new length.
+ * `buf` must have space for all of `path` and a slash. */
 static size_t append_path(char *buf, size_t n, const char *path)
 {
     if (*path == '/')
@@ -60,7 +60,7 @@ static size_t append_path(char *buf, size_t n, const char *path)
         } else if (up && n > last && !last_is_up) {
             n = last > 1 ? last - 1 : last;
         } else if (up && absolute) {
-            /* above the root is the root */
+            /* the parent of the root is the root */
         } else {
             if (n && buf[n - 1] != '/')
                 buf[n++] = '/';
@@ -136,7 +136,7 @@ uint32_t as_dw_file_intern(struct as_dw_files *files, const char *comp_dir, cons
 {
     comp_dir = comp_dir ? comp_dir : "";
     size_t path_b = strlen(comp_dir) + strlen(dir) + strlen(name) + 8;
-    /* The mapped path goes behind the plain one. */
+    /* The mapped path is stored after the plain path. */
     size_t to_b = 0;
     for (size_t i = 0; files->options && i < files->options->source_map_n; i++) {
         size_t n = strlen(files->options->source_map[i].to) + 2;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One step of unwinding: from the registers of a frame to those of its caller, by a row. Memory is
- * read through the caller's function, so live processes, stack snapshots and tests are the same to
- * it. Expressions are DWARF 5 section 2.5 without what needs a compilation unit or a frame base.
+ * One step of unwinding: computes the registers of the caller from those of a frame, by a row. A
+ * callback reads memory, so the step works for live processes, stack snapshots and tests.
+ * Expressions are those of DWARF 5 section 2.5 that need neither a unit nor a frame base.
  */
 #include <dwarf.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "object/internal.h"
 
 #define STACK_MOST 32
-/* A loop in an expression (DW_OP_skip backwards) ends here. */
+/* Max operations of one expression, to stop loops (DW_OP_skip backwards). */
 #define STEPS_MOST 1024
-/* rbx, rbp, r12 to r15: a callee keeps them (AMD64 supplement, figure 3.4). */
+/* rbx, rbp, r12 to r15: the registers that a callee preserves (AMD64 supplement, figure 3.4). */
 #define PRESERVED ((1u << 3) | (1u << 6) | (0xfu << 12))
 
 struct eval {
@@ -23,7 +23,7 @@ struct eval {
     uint64_t bias;
     uint64_t stack[STACK_MOST];
     unsigned n;
-    enum assay_unwind_result result; /* why it failed */
+    enum assay_unwind_result result; /* reason of a failure */
 };
 
 static void push_value(struct eval *e, struct as_read *r, uint64_t value)
@@ -43,7 +43,7 @@ static uint64_t pop(struct eval *e, struct as_read *r)
     return e->stack[--e->n];
 }
 
-/* The value `depth` below the top. */
+/* Returns the value `depth` entries below the top of the stack. Fails if there is none. */
 static uint64_t peek(struct eval *e, struct as_read *r, unsigned depth)
 {
     if (depth >= e->n) {
@@ -85,7 +85,7 @@ static void jump_by(struct as_read *r, int16_t by)
         as_read_seek(r, (uint64_t)to);
 }
 
-/* Operands pushed as they stand; false for others. */
+/* Runs an operation that pushes its operand. Returns false for other operations. */
 static bool run_constant(struct eval *e, struct as_read *r, uint8_t op)
 {
     switch (op) {
@@ -125,7 +125,7 @@ static bool run_constant(struct eval *e, struct as_read *r, uint8_t op)
     }
 }
 
-/* Two values to one; false for other operations. */
+/* Runs an operation that replaces two values by one. Returns false for other operations. */
 static bool run_binary(struct eval *e, struct as_read *r, uint8_t op)
 {
     uint64_t b = peek(e, r, 0), a = peek(e, r, 1), v;
@@ -195,7 +195,8 @@ static bool run_binary(struct eval *e, struct as_read *r, uint8_t op)
     return true;
 }
 
-/* Rearranging the stack, and one value to one; false for other operations. */
+/* Runs an operation that rearranges the stack or changes one value. Returns false for other
+ * operations. */
 static bool run_stack(struct eval *e, struct as_read *r, uint8_t op)
 {
     uint64_t a, b, c;
@@ -285,7 +286,8 @@ static void run_one(struct eval *e, struct as_read *r)
     }
 }
 
-/* `cfa`: pushed first, as rules of registers want it; NULL for the CFA's own expression. */
+/* Evaluates the expression at `at`. For the rule of a register, *cfa is pushed first; `cfa` is NULL
+ * for the expression of the CFA. Returns false on failure and sets e->result. */
 static bool evaluate_expression(struct eval *e, const struct assay_object *object,
                                 const struct assay_unwind_row *row, int32_t at, const uint64_t *cfa,
                                 uint64_t *out)
@@ -318,8 +320,9 @@ static bool find_cfa(struct eval *e, const struct assay_object *object,
 }
 
 /*
- * Below the stack pointer, where a copy of the stack has nothing: GCC's epilogues pop registers
- * without saying so in the unwind information, and the register has its caller's value again.
+ * Returns true if a preserved register was popped already. GCC epilogues pop registers without
+ * unwind information. The saved word is then below the stack pointer, where a copy of the stack has
+ * no data, and the register has the caller's value again.
  */
 static bool is_popped(const struct assay_unwind_frame *frame, unsigned reg, uint64_t address)
 {
@@ -328,8 +331,8 @@ static bool is_popped(const struct assay_unwind_frame *frame, unsigned reg, uint
 }
 
 /*
- * The caller's value by one rule. `*known` is false for a value that is lost, which only the return
- * address cannot bear; a word that cannot be read is no obstacle to the registers beside it.
+ * Computes the caller's value of one register by its rule. `*known` is false for a lost value. The
+ * caller fails only if that is the return address; other registers are still computed.
  */
 static enum assay_unwind_result apply_rule(struct eval *e, const struct assay_object *object,
                                            const struct assay_unwind_row *row,
@@ -402,7 +405,7 @@ enum assay_unwind_result assay_object_unwind_step(const struct assay_object *obj
     if (result != ASSAY_UNWIND_CALLER)
         return result;
     if (!(caller.known >> ASSAY_UNWIND_RA & 1))
-        return ASSAY_UNWIND_DAMAGED; /* the return address was in a register that is lost */
+        return ASSAY_UNWIND_DAMAGED; /* the register with the return address is lost */
     if (caller.reg[ASSAY_UNWIND_RA] == 0)
         return ASSAY_UNWIND_OUTERMOST;
     *frame = caller;

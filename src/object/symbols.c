@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The symbol table: .symtab (of the file or its separate debug file) and .dynsym merged, version
- * suffixes taken off, PLT names added, sorted by address. Names point into the mapped files but
- * for those that had a suffix. Source: System V gABI, "Symbol Table".
+ * Builds the symbol table, sorted by address, from .symtab, .dynsym and names of PLT stubs. The
+ * .symtab may be in the separate debug file. Version suffixes are removed. Names without a suffix
+ * point into the mapped files. Source: System V gABI, "Symbol Table".
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "object/order.h"
 #include "object/plt.h"
 
-/* Symbols that begin before an address and may hold it. */
+/* Max symbols before an address that are searched for the one that contains it. */
 enum { DATA_TRIES = 4 };
 
 /* Symbols gathered before they are sorted. */
@@ -55,7 +55,7 @@ static uint8_t binding_of(const Elf64_Sym *symbol)
     }
 }
 
-/* "memcpy@@GLIBC_2.14" to "memcpy". */
+/* Returns the name without its version: "memcpy" for "memcpy@@GLIBC_2.14". */
 static const char *without_version(struct symbol_collection *g, const char *name)
 {
     const char *at = strchr(name, '@');
@@ -66,7 +66,7 @@ static const char *without_version(struct symbol_collection *g, const char *name
     return copy;
 }
 
-/* Section of a symbol that is defined; false for one that stands nowhere. */
+/* Sets *section to the section of a symbol. Returns false if the symbol is not defined. */
 static bool section_of(const struct symbol_collection *g, const struct as_symtab *table,
                        uint64_t index, const Elf64_Sym *symbol, bool foreign, uint32_t *section)
 {
@@ -77,7 +77,7 @@ static bool section_of(const struct symbol_collection *g, const struct as_symtab
     else if (i == SHN_ABS)
         return true;
     else if (i == SHN_UNDEF || i >= SHN_LORESERVE)
-        return false; /* SHN_COMMON too: it has no address yet */
+        return false; /* a SHN_COMMON symbol has no address yet */
     if (foreign || g->object->section_n == 0)
         *section = as_object_section_at(g->object, symbol->st_value);
     else if (i < g->object->section_n)
@@ -85,7 +85,8 @@ static bool section_of(const struct symbol_collection *g, const struct as_symtab
     return true;
 }
 
-/* `foreign`: the table is of another file, whose section numbers say nothing here. */
+/* Adds the defined symbols of a table. `foreign`: the table is in the separate debug file, which
+ * has other section indices. Errors: NOMEM. */
 static int collect_symbols(struct symbol_collection *g, const struct as_symtab *table, bool dynamic,
                            bool foreign)
 {
@@ -140,13 +141,13 @@ static int collect_symtabs(struct symbol_collection *g)
     return 0;
 }
 
-/* Global before weak before local. */
+/* Returns the rank of a binding: 0 global, 1 weak, 2 local. */
 static int binding_rank(const struct assay_symbol *symbol)
 {
     return symbol->binding == ASSAY_BIND_GLOBAL ? 0 : symbol->binding == ASSAY_BIND_WEAK ? 1 : 2;
 }
 
-/* Order of symbols at one address. */
+/* Compares two symbols at one address. */
 static int compare_symbols(const void *left, const void *right)
 {
     const struct assay_symbol *a = left, *b = right;
@@ -158,7 +159,7 @@ static int compare_symbols(const void *left, const void *right)
     return order ? order : a->dynamic - b->dynamic;
 }
 
-/* The same thing said twice: by both tables, or under two versions. */
+/* Returns true if both are one symbol, from two tables or with two versions. */
 static bool same_symbol(const struct assay_symbol *a, const struct assay_symbol *b)
 {
     return a->address == b->address && a->size_b == b->size_b && a->kind == b->kind &&
@@ -221,7 +222,7 @@ static int collect_plt_symbols(struct symbol_collection *g)
 {
     struct as_plt_entry *entry;
     size_t n;
-    /* Names of resolvers in static programs come from the symbols gathered so far. */
+    /* In a static program, the symbols collected so far give the names of resolvers. */
     AS_TRY(as_plt_find(g->object, g->symbols.at, g->symbols.n, &entry, &n));
     int rc = as_vec_reserve(&g->symbols, g->symbols.n + n);
     for (size_t i = 0; rc == 0 && i < n; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unwind ranges: the frame description entries (FDEs) of .eh_frame, with their language-specific
- * data. Only ranges are read, no call frame instructions. A damaged record ends the table; what
- * was read before it stands. Sources: LSB 5.0 core, "Exception Frames"; AMD64 supplement 4.2.4.
+ * Reads the unwind ranges: the FDEs of .eh_frame with their language-specific data areas. Call
+ * frame instructions are not read. A damaged record ends the table; the records before it are kept.
+ * Sources: LSB 5.0 core, "Exception Frames"; AMD64 supplement 4.2.4.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "object/frame.h"
 #include "object/order.h"
 
-/* Remembers the table, so that its records can be read again, and scans it. */
+/* Stores the table, so that its records can be read again, and scans it. Errors: NOMEM. */
 static int read_table(struct assay_object *object, struct as_frame_table table, bool until_zero,
                       struct as_frame_list *list)
 {
@@ -36,7 +36,7 @@ static int read_sections(struct assay_object *object, struct as_frame_table tabl
     return 0;
 }
 
-/* Without sections: .eh_frame_hdr, which has a segment, points to .eh_frame. */
+/* Reads .eh_frame of a file without sections, through .eh_frame_hdr, which has a segment. */
 static int read_segment(struct assay_object *object, struct as_frame_table table,
                         struct as_frame_list *list)
 {

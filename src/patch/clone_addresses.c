@@ -7,39 +7,12 @@
  * full, a thread waits while it has patience, and then goes on without records. In innermost loops
  * the cursor stands in a register. Each record of them stands where it covers most accesses.
  */
-#include "patch/clone.h"
+#include "patch/address_code.h"
 
 #include <assert.h>
 
-enum { ATOMS_B = 2048, ATOMS_MOST = 192, REG_SP = 4, REG_12 = 12, REG_A = 0 };
 enum { PLACES_MOST = 48 }; /* instructions that a record may come later */
 enum { NAMED_MOST = 6 };   /* registers, and those of one more instruction: two are left */
-
-/* A value of a record: base + index * scale; or the address `anchor` of the module. */
-struct address_word {
-    uint8_t base, index, scale;
-    bool is_anchor;
-    uint64_t anchor;
-};
-
-struct address_block {
-    struct address_word word[AS_ADDRESS_WORDS_MOST];
-    struct as_address_operand operand[AS_ADDRESS_WORDS_MOST];
-    uint32_t words, operands;
-};
-
-/* Instructions of ours, before they are cut into parts. */
-struct address_text {
-    uint8_t code[ATOMS_B];
-    struct {
-        uint16_t at;
-        uint8_t depth_b;
-        bool has_fix;
-        struct as_patch_reloc fix; /* `at`: in the instruction */
-    } atom[ATOMS_MOST];
-    uint32_t n, atoms;
-    uint8_t depth_b;
-};
 
 /* ---- Operands ------------------------------------------------------------------------------- */
 
@@ -90,10 +63,10 @@ static bool is_repeated(const struct assay_insn *insn)
 }
 
 /* The word of the block with that value, added if need be; AS_ADDRESS_NONE: no space. */
-static uint16_t word_of(struct address_block *b, const struct address_word *word)
+static uint16_t word_of(struct as_address_block *b, const struct as_address_word *word)
 {
     for (uint32_t w = 0; w < b->words; w++) {
-        const struct address_word *it = &b->word[w];
+        const struct as_address_word *it = &b->word[w];
         if (it->is_anchor == word->is_anchor &&
             (word->is_anchor || (it->base == word->base && it->index == word->index &&
                                  (it->index == AS_PATCH_NONE || it->scale == word->scale))))
@@ -106,7 +79,7 @@ static uint16_t word_of(struct address_block *b, const struct address_word *word
 }
 
 /* Adds an operand; `offset`, `step`: of its registers. False: no space. */
-static bool add_operand(struct address_block *b, const struct assay_insn *insn,
+static bool add_operand(struct as_address_block *b, const struct assay_insn *insn,
                         const struct assay_memory *m, int64_t offset, int64_t step)
 {
     struct as_address_operand it = {.insn = insn->address,
@@ -118,12 +91,12 @@ static bool add_operand(struct address_block *b, const struct assay_insn *insn,
                                     .access = m->access,
                                     .streams = as_form_of(insn)->traits & ASSAY_TRAIT_NONTEMPORAL &&
                                                m->access & ASSAY_ACCESS_WRITE};
-    const struct address_word word = {.base = m->base < 16 ? m->base : AS_PATCH_NONE,
-                                      .index = m->index < 16 ? m->index : AS_PATCH_NONE,
-                                      .scale = m->scale ? m->scale : 1,
-                                      .is_anchor = m->rip_relative,
-                                      .anchor = m->rip_relative ? (uint64_t)m->disp : 0};
-    const struct address_word count = {.base = 1, .index = AS_PATCH_NONE, .scale = 1};
+    const struct as_address_word word = {.base = m->base < 16 ? m->base : AS_PATCH_NONE,
+                                         .index = m->index < 16 ? m->index : AS_PATCH_NONE,
+                                         .scale = m->scale ? m->scale : 1,
+                                         .is_anchor = m->rip_relative,
+                                         .anchor = m->rip_relative ? (uint64_t)m->disp : 0};
+    const struct as_address_word count = {.base = 1, .index = AS_PATCH_NONE, .scale = 1};
     if (b->operands == AS_ADDRESS_WORDS_MOST)
         return false;
     if (word.is_anchor || word.base != AS_PATCH_NONE || word.index != AS_PATCH_NONE) {
@@ -150,426 +123,9 @@ static int note_missed(const struct as_clone_assembly *a, uint32_t block,
                                                  a->p->block[block].body, a->p->block[block].loop});
 }
 
-/* ---- Instructions of ours ------------------------------------------------------------------- */
+/* ---- Records ------------------------------------------------------------------------------- */
 
-static void emit_atom(struct address_text *t, size_t n, const uint8_t *bytes)
-{
-    assert(t->n + n <= ATOMS_B && t->atoms < ATOMS_MOST);
-    t->atom[t->atoms].at = (uint16_t)t->n;
-    t->atom[t->atoms].depth_b = t->depth_b;
-    t->atom[t->atoms].has_fix = false;
-    t->atoms++;
-    memcpy(t->code + t->n, bytes, n);
-    t->n += (uint32_t)n;
-}
-#define PUT_ATOM(t, ...)                                                                           \
-    emit_atom((t), sizeof((const uint8_t[]){__VA_ARGS__}), (const uint8_t[]){__VA_ARGS__})
-
-static void set_fix(struct address_text *t, unsigned kind, uint64_t value, uint32_t at)
-{
-    t->atom[t->atoms - 1].has_fix = true;
-    t->atom[t->atoms - 1].fix = as_clone_fix(kind, value, at, kind == AS_PATCH_TO_MODULE ? 4 : 0);
-}
-
-#define FIELD(name) offsetof(struct as_patch_thread, addresses.name)
-
-/* `opcode` with register `reg` and gs:[field of the thread's file] */
-static void emit_gs_field(struct address_text *t, uint8_t opcode, unsigned reg, uint64_t field)
-{
-    PUT_ATOM(t, 0x65, (uint8_t)(0x48 | (reg >> 3) << 2), opcode, (uint8_t)(4 | (reg & 7) << 3),
-             0x25, 0, 0, 0, 0);
-    set_fix(t, AS_PATCH_TO_ADDRESSES, field, 5);
-}
-
-/* mov gs:[to + at], reg */
-static void emit_gs_store(struct address_text *t, unsigned to, uint32_t at, unsigned reg)
-{
-    PUT_ATOM(t, 0x65, (uint8_t)(0x48 | (reg >> 3) << 2 | to >> 3), 0x89,
-             (uint8_t)(0x80 | (reg & 7) << 3 | (to & 7)), (uint8_t)at, (uint8_t)(at >> 8), 0, 0);
-}
-
-/* mov qword gs:[to + at], value */
-static void emit_gs_number(struct address_text *t, unsigned to, uint32_t at, uint32_t value)
-{
-    PUT_ATOM(t, 0x65, (uint8_t)(0x48 | to >> 3), 0xc7, (uint8_t)(0x80 | (to & 7)), (uint8_t)at,
-             (uint8_t)(at >> 8), 0, 0, (uint8_t)value, (uint8_t)(value >> 8),
-             (uint8_t)(value >> 16), (uint8_t)(value >> 24));
-}
-
-/* lea reg,[base + index * scale + disp] */
-static void emit_lea_of(struct address_text *t, unsigned reg, const struct address_word *w,
-                        uint32_t disp)
-{
-    const unsigned base = w->base == AS_PATCH_NONE ? 5 : w->base;
-    const unsigned index = w->index == AS_PATCH_NONE ? 4 : w->index;
-    const unsigned scale = w->scale == 8 ? 3 : w->scale == 4 ? 2 : w->scale == 2 ? 1 : 0;
-    const unsigned mode = w->base == AS_PATCH_NONE ? 0x04 : 0x84;
-    PUT_ATOM(t, (uint8_t)(0x48 | (reg >> 3) << 2 | (index >> 3) << 1 | base >> 3), 0x8d,
-             (uint8_t)(mode | (reg & 7) << 3),
-             (uint8_t)(scale << 6 | (index & 7) << 3 | (base & 7)), (uint8_t)disp,
-             (uint8_t)(disp >> 8), (uint8_t)(disp >> 16), (uint8_t)(disp >> 24));
-}
-
-static void emit_push_of(struct address_text *t, unsigned reg)
-{
-    if (reg > 7)
-        PUT_ATOM(t, 0x41, (uint8_t)(0x50 | (reg & 7)));
-    else
-        PUT_ATOM(t, (uint8_t)(0x50 | reg));
-    t->depth_b = (uint8_t)(t->depth_b + 8);
-}
-
-static void emit_pop_of(struct address_text *t, unsigned reg)
-{
-    if (reg > 7)
-        PUT_ATOM(t, 0x41, (uint8_t)(0x58 | (reg & 7)));
-    else
-        PUT_ATOM(t, (uint8_t)(0x58 | reg));
-    t->depth_b = (uint8_t)(t->depth_b - 8);
-}
-
-/* A jump with a distance that land_jump sets; returns the place of the distance. */
-static uint32_t emit_jump_ahead(struct address_text *t, unsigned condition)
-{
-    if (condition == AS_CLONE_ALWAYS)
-        PUT_ATOM(t, 0xe9, 0, 0, 0, 0);
-    else
-        PUT_ATOM(t, 0x0f, (uint8_t)(0x80 | condition), 0, 0, 0, 0);
-    return t->n - 4;
-}
-
-static void land_jump(struct address_text *t, uint32_t jump, uint32_t to)
-{
-    const uint32_t distance = to - (jump + 4);
-    memcpy(t->code + jump, &distance, sizeof distance);
-}
-
-/* Cuts the text into parts. 0 or ASSAY_ERR_NOMEM. */
-static int emit_atoms(struct as_clone_assembly *a, uint64_t address, const struct address_text *t)
-{
-    const uint8_t before_b = a->depth_b;
-    struct as_clone_part *part = NULL;
-    for (uint32_t i = 0; i < t->atoms; i++) {
-        const uint32_t from = t->atom[i].at;
-        const uint32_t n = (i + 1 < t->atoms ? t->atom[i + 1].at : t->n) - from;
-        if (!part || part->depth_b != t->atom[i].depth_b ||
-            part->length + n > AS_CLONE_CODE_MOST_B ||
-            (t->atom[i].has_fix && part->fixes == AS_CLONE_FIXES_MOST)) {
-            a->depth_b = t->atom[i].depth_b;
-            part = as_clone_part_new(a, AS_CLONE_CODE, address);
-            a->depth_b = before_b;
-            if (!part)
-                return ASSAY_ERR_NOMEM;
-        }
-        if (t->atom[i].has_fix) {
-            struct as_patch_reloc fix = t->atom[i].fix;
-            fix.at += part->length;
-            part->fix[part->fixes++] = fix;
-        }
-        as_clone_add_bytes(part, n, t->code + from);
-    }
-    return 0;
-}
-
-/* ---- A record ------------------------------------------------------------------------------- */
-
-/* The place of a record: live registers, and registers that it must keep though nothing reads
- * them. */
-struct address_place {
-    uint64_t address;
-    uint32_t live, kept;
-    bool is_lowered; /* the stack pointer is below the red zone, and no operand names it */
-};
-
-static uint32_t named_registers(const struct address_block *b)
-{
-    uint32_t named = 0;
-    for (uint32_t w = 0; w < b->words; w++) {
-        named |= b->word[w].base < 16 ? 1u << b->word[w].base : 0;
-        named |= b->word[w].index < 16 ? 1u << b->word[w].index : 0;
-    }
-    return named;
-}
-
-/* Registers for the code of a record: not those of its words; such as nothing needs come first. */
-static bool choose_scratch(const struct address_block *b, const struct address_place *at,
-                           unsigned wanted, unsigned scratch[2])
-{
-    const uint32_t taken = named_registers(b) | at->kept | 1u << REG_SP | 1u << REG_12;
-    unsigned n = 0;
-    for (unsigned pass = 0; pass < 2; pass++)
-        for (unsigned r = 0; r < 16 && n < wanted; r++)
-            if (!(taken >> r & 1) && (at->live >> r & 1) == pass)
-                scratch[n++] = r;
-    return n == wanted;
-}
-
-static bool is_plain_word(const struct address_word *word)
-{
-    return !word->is_anchor && word->index == AS_PATCH_NONE && word->base != REG_SP;
-}
-
-/* The words, from `at` on in the record that `to` leads to. */
-static void emit_words_of(struct address_text *t, const struct address_block *b, unsigned to,
-                          unsigned other, uint32_t at, uint32_t lowered_b)
-{
-    for (uint32_t w = 0; w < b->words; w++, at += 8) {
-        const struct address_word *word = &b->word[w];
-        const bool is_plain = is_plain_word(word);
-        if (word->is_anchor) {
-            PUT_ATOM(t, (uint8_t)(0x48 | (other >> 3) << 2), 0x8d, (uint8_t)(5 | (other & 7) << 3),
-                     0, 0, 0, 0);
-            set_fix(t, AS_PATCH_TO_MODULE, word->anchor, 3);
-        } else if (!is_plain)
-            emit_lea_of(t, other, word, word->base == REG_SP ? lowered_b : 0);
-        emit_gs_store(t, to, at, is_plain ? word->base : other);
-    }
-}
-
-/* The buffer is full: waits while there is patience, else goes on with nothing recorded. */
-static void emit_full_buffer(struct address_text *t, uint32_t again, uint32_t *over)
-{
-    PUT_ATOM(t, 0x65, 0x48, 0x83, 0x3c, 0x25, 0, 0, 0, 0, 0); /* cmp qword gs:[patience],0 */
-    set_fix(t, AS_PATCH_TO_ADDRESSES, FIELD(patience), 5);
-    *over = emit_jump_ahead(t, 14);                        /* jle */
-    PUT_ATOM(t, 0x65, 0x48, 0xff, 0x0c, 0x25, 0, 0, 0, 0); /* dec qword gs:[patience] */
-    set_fix(t, AS_PATCH_TO_ADDRESSES, FIELD(patience), 5);
-    PUT_ATOM(t, 0xf3, 0x90); /* pause */
-    land_jump(t, emit_jump_ahead(t, AS_CLONE_ALWAYS), again);
-}
-
-static void emit_record_body(struct address_text *t, const struct address_block *b,
-                             const unsigned scratch[2], uint32_t number, bool walks,
-                             uint32_t lowered_b)
-{
-    const unsigned to = scratch[0], other = scratch[1];
-    const uint32_t first = walks ? 16 : 8, size_b = first + 8 * b->words, again = t->n;
-    uint32_t over;
-    /* In this order: the reader sets the cursor, and then the limit. */
-    emit_gs_field(t, 0x8b, other, FIELD(limit)); /* mov other,gs:[limit] */
-    emit_gs_field(t, 0x8b, to, FIELD(cursor));   /* mov to,gs:[cursor] */
-    PUT_ATOM(t, (uint8_t)(0x48 | (to >> 3) << 2 | other >> 3), 0x3b,
-             (uint8_t)(0xc0 | (to & 7) << 3 | (other & 7))); /* cmp to,other */
-    const uint32_t full = emit_jump_ahead(t, 3);             /* jae */
-    emit_gs_number(t, to, 0, number);
-    emit_words_of(t, b, to, other, first, lowered_b);
-    if (walks) {
-        emit_gs_number(t, to, 8, UINT32_MAX); /* AS_ADDRESS_RUNS */
-        emit_lea_of(t, other, &(struct address_word){.base = (uint8_t)to, .index = AS_PATCH_NONE},
-                    8);
-        emit_gs_field(t, 0x89, other, FIELD(open));
-    }
-    emit_lea_of(t, to, &(struct address_word){.base = (uint8_t)to, .index = AS_PATCH_NONE}, size_b);
-    emit_gs_field(t, 0x89, to, FIELD(cursor));
-    const uint32_t done = emit_jump_ahead(t, AS_CLONE_ALWAYS);
-    land_jump(t, full, t->n);
-    emit_full_buffer(t, again, &over);
-    land_jump(t, over, t->n);
-    if (walks) { /* its iterations go where nothing reads them */
-        emit_gs_field(t, 0x8b, to, FIELD(nowhere));
-        emit_gs_field(t, 0x89, to, FIELD(open));
-    }
-    land_jump(t, done, t->n);
-}
-
-/* The code of a record of `b`. 0 or ASSAY_ERR_NOMEM. */
-static int emit_address_record(struct as_clone_assembly *a, const struct address_block *b,
-                               const struct address_place *at, uint32_t number, bool walks)
-{
-    struct address_text t = {.depth_b = a->depth_b};
-    unsigned scratch[2], pushed = 0;
-    const bool keep_flags = at->live & AS_LIVE_STATUS;
-    if (!choose_scratch(b, at, 2, scratch)) {
-        a->refusal = AS_PATCH_REFUSED_OPERAND;
-        return 0;
-    }
-    for (unsigned i = 0; i < 2; i++)
-        pushed += at->live >> scratch[i] & 1;
-    const bool lowers = (pushed || keep_flags) && !at->is_lowered;
-    if (lowers) {
-        PUT_ATOM(&t, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea rsp,[rsp-128] */
-        t.depth_b = (uint8_t)(t.depth_b + AS_CLONE_RED_ZONE_B);
-    }
-    for (unsigned i = 0; i < 2; i++)
-        if (at->live >> scratch[i] & 1)
-            emit_push_of(&t, scratch[i]);
-    if (keep_flags) {
-        PUT_ATOM(&t, 0x9c); /* pushfq */
-        t.depth_b = (uint8_t)(t.depth_b + 8);
-    }
-    emit_record_body(&t, b, scratch, number, walks, (uint32_t)(t.depth_b - a->depth_b));
-    if (keep_flags) {
-        PUT_ATOM(&t, 0x9d); /* popfq */
-        t.depth_b = (uint8_t)(t.depth_b - 8);
-    }
-    for (unsigned i = 2; i-- > 0;)
-        if (at->live >> scratch[i] & 1)
-            emit_pop_of(&t, scratch[i]);
-    if (lowers)
-        PUT_ATOM(&t, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0); /* lea rsp,[rsp+128] */
-    return emit_atoms(a, at->address, &t);
-}
-
-/* ---- The cursor in a register --------------------------------------------------------------- */
-
-/* Below zero: nothing is recorded. So many records later the buffer is looked at again. */
-#define CURSOR_OFF (-(1 << 16))
-
-/* Sets the register to the cursor and goes to the return value, which jumps there; or lets the
- * thread wait, and then leaves the register off. */
-static uint32_t emit_cursor_load(struct address_text *t, unsigned reg)
-{
-    const uint32_t again = t->n;
-    uint32_t over;
-    /* In this order: the reader sets the cursor, and then the limit. */
-    emit_gs_field(t, 0x8b, reg, FIELD(limit));   /* mov reg,gs:[limit] */
-    emit_gs_field(t, 0x39, reg, FIELD(cursor));  /* cmp gs:[cursor],reg */
-    const uint32_t full = emit_jump_ahead(t, 3); /* jae */
-    emit_gs_field(t, 0x8b, reg, FIELD(cursor));
-    const uint32_t loaded = emit_jump_ahead(t, AS_CLONE_ALWAYS);
-    land_jump(t, full, t->n);
-    emit_full_buffer(t, again, &over);
-    land_jump(t, over, t->n);
-    PUT_ATOM(t, (uint8_t)(0x48 | reg >> 3), 0xc7, (uint8_t)(0xc0 | (reg & 7)), (uint8_t)CURSOR_OFF,
-             (uint8_t)(CURSOR_OFF >> 8), (uint8_t)(CURSOR_OFF >> 16),
-             0xff); /* mov reg,CURSOR_OFF */
-    return loaded;
-}
-
-static void emit_test_of(struct address_text *t, unsigned reg)
-{
-    PUT_ATOM(t, (uint8_t)(0x48 | (reg >> 3) * 5), 0x85,
-             (uint8_t)(0xc0 | (reg & 7) << 3 | (reg & 7))); /* test reg,reg */
-}
-
-static void emit_push_flags(struct address_text *t, bool keep_flags)
-{
-    if (!keep_flags)
-        return;
-    PUT_ATOM(t, 0x9c);
-    t->depth_b = (uint8_t)(t->depth_b + 8);
-}
-
-static void emit_pop_flags(struct address_text *t, bool keep_flags)
-{
-    if (!keep_flags)
-        return;
-    PUT_ATOM(t, 0x9d);
-    t->depth_b = (uint8_t)(t->depth_b - 8);
-}
-
-/* Moves the stack pointer beyond the red zone, and back. */
-static void emit_lower_stack(struct address_text *t, bool lowers)
-{
-    if (!lowers)
-        return;
-    PUT_ATOM(t, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea rsp,[rsp-128] */
-    t->depth_b = (uint8_t)(t->depth_b + AS_CLONE_RED_ZONE_B);
-}
-
-static void emit_raise_stack(struct address_text *t, bool lowers)
-{
-    if (!lowers)
-        return;
-    PUT_ATOM(t, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0); /* lea rsp,[rsp+128] */
-    t->depth_b = (uint8_t)(t->depth_b - AS_CLONE_RED_ZONE_B);
-}
-
-int as_clone_cursor_enter(struct as_clone_assembly *a, const struct as_clone_tally *t,
-                          uint64_t address)
-{
-    struct address_text text = {.depth_b = a->depth_b};
-    const bool keep_flags =
-        as_live_at(a->clone->area->code, a->p->loop[t->loop].header) & AS_LIVE_STATUS;
-    const bool lowers = keep_flags && as_clone_tally_pushes(t) == 0;
-    if (t->cursor == AS_PATCH_NONE)
-        return 0;
-    emit_lower_stack(&text, lowers);
-    emit_push_flags(&text, keep_flags);
-    const uint32_t loaded = emit_cursor_load(&text, t->cursor);
-    land_jump(&text, loaded, text.n);
-    emit_pop_flags(&text, keep_flags);
-    emit_raise_stack(&text, lowers);
-    return emit_atoms(a, address, &text);
-}
-
-int as_clone_cursor_leave(struct as_clone_assembly *a, const struct as_clone_tally *t,
-                          bool keep_flags, uint64_t address)
-{
-    struct address_text text = {.depth_b = a->depth_b};
-    const bool lowers = keep_flags && as_clone_tally_pushes(t) == 0;
-    if (t->cursor == AS_PATCH_NONE)
-        return 0;
-    emit_lower_stack(&text, lowers);
-    emit_push_flags(&text, keep_flags);
-    emit_test_of(&text, t->cursor);
-    const uint32_t off = emit_jump_ahead(&text, 8); /* js */
-    emit_gs_field(&text, 0x89, t->cursor, FIELD(cursor));
-    land_jump(&text, off, text.n);
-    emit_pop_flags(&text, keep_flags);
-    emit_raise_stack(&text, lowers);
-    return emit_atoms(a, address, &text);
-}
-
-/* Writes the record; one more register is pushed if it is needed and live. */
-static void emit_cursor_words(struct address_text *t, const struct address_block *b,
-                              const struct address_place *at, unsigned reg, unsigned other,
-                              uint32_t number, unsigned depth_b)
-{
-    const bool pushes = other != AS_PATCH_NONE && at->live >> other & 1;
-    const bool lowers = pushes && !at->is_lowered && t->depth_b == depth_b;
-    emit_lower_stack(t, lowers);
-    if (pushes)
-        emit_push_of(t, other);
-    emit_gs_number(t, reg, 0, number);
-    emit_words_of(t, b, reg, other, 8, t->depth_b - depth_b);
-    if (pushes)
-        emit_pop_of(t, other);
-    emit_raise_stack(t, lowers);
-    emit_lea_of(t, reg, &(struct address_word){.base = (uint8_t)reg, .index = AS_PATCH_NONE},
-                8 + 8 * b->words);
-}
-
-/* The code of a record of `b`, with its cursor in `reg`. 0 or ASSAY_ERR_NOMEM. */
-static int emit_cursor_record(struct as_clone_assembly *a, const struct address_block *b,
-                              const struct address_place *at, unsigned reg, uint32_t number)
-{
-    struct address_text t = {.depth_b = a->depth_b};
-    const bool keep_flags = at->live & AS_LIVE_STATUS, lowers = keep_flags && !at->is_lowered;
-    unsigned other[2] = {AS_PATCH_NONE};
-    bool all_plain = true;
-    for (uint32_t w = 0; w < b->words; w++)
-        all_plain &= is_plain_word(&b->word[w]);
-    if (!all_plain && !choose_scratch(b, at, 1, other)) {
-        a->refusal = AS_PATCH_REFUSED_OPERAND;
-        return 0;
-    }
-    emit_lower_stack(&t, lowers);
-    emit_push_flags(&t, keep_flags);
-    const uint32_t start = t.n;
-    emit_gs_field(&t, 0x3b, reg, FIELD(limit));                                  /* cmp reg,limit */
-    const uint32_t records = emit_jump_ahead(&t, 2);                             /* jb */
-    PUT_ATOM(&t, (uint8_t)(0x48 | reg >> 3), 0xff, (uint8_t)(0xc0 | (reg & 7))); /* inc reg */
-    const uint32_t full = emit_jump_ahead(&t, 9);                                /* jns */
-    const uint32_t off = emit_jump_ahead(&t, AS_CLONE_ALWAYS);
-    land_jump(&t, full, t.n);                     /* or off for long: then it is 0 now */
-    const uint32_t look = emit_jump_ahead(&t, 4); /* jz */
-    PUT_ATOM(&t, (uint8_t)(0x48 | reg >> 3), 0xff, (uint8_t)(0xc8 | (reg & 7))); /* dec reg */
-    emit_gs_field(&t, 0x89, reg, FIELD(cursor));
-    land_jump(&t, look, t.n);
-    const uint32_t loaded = emit_cursor_load(&t, reg);
-    land_jump(&t, loaded, start);
-    const uint32_t gave_up = emit_jump_ahead(&t, AS_CLONE_ALWAYS);
-    land_jump(&t, records, t.n);
-    emit_cursor_words(&t, b, at, reg, other[0], number, a->depth_b);
-    land_jump(&t, off, t.n);
-    land_jump(&t, gave_up, t.n);
-    emit_pop_flags(&t, keep_flags);
-    emit_raise_stack(&t, lowers);
-    return emit_atoms(a, at->address, &t);
-}
-
-static int add_record(struct as_clone_assembly *a, uint32_t block, const struct address_block *b,
+static int add_record(struct as_clone_assembly *a, uint32_t block, const struct as_address_block *b,
                       bool walks, uint32_t *number)
 {
     struct as_patch_maker *m = a->clone->maker;
@@ -598,7 +154,7 @@ struct address_walk {
     const struct as_clone_assembly *a;
     uint32_t loop;
     struct as_patch_step step[16];
-    struct address_block block;
+    struct as_address_block block;
 };
 
 /* Returns true if instruction `step` is done before `insn` of `block`, in one iteration. */
@@ -709,12 +265,12 @@ static bool find_walk_count(const struct as_clone_assembly *a, struct as_clone_t
 int as_clone_walk_find(struct as_clone_assembly *a, struct as_clone_tally *t)
 {
     struct address_walk w = {.a = a, .loop = t->loop};
-    const struct address_place at = {.live = 0};
+    const struct as_address_place at = {.live = 0};
     unsigned scratch[2];
     uint32_t more;
     t->walk = ASSAY_NONE;
     if (!as_clone_records(a) || !find_walk_count(a, t, &more) || !fill_walk(&w) ||
-        !choose_scratch(&w.block, &at, 2, scratch))
+        !as_address_choose_scratch(&w.block, &at, 2, scratch))
         return 0;
     AS_TRY(add_record(a, a->p->loop[t->loop].header, &w.block, true, &t->walk));
     a->clone->maker->addresses.record.at[t->walk].more = more;
@@ -725,32 +281,12 @@ int as_clone_walk_enter(struct as_clone_assembly *a, const struct as_clone_tally
                         uint64_t address)
 {
     struct address_walk w = {.a = a, .loop = t->loop};
-    const struct address_place at = {
+    const struct as_address_place at = {
         .address = address, .live = as_live_at(a->clone->area->code, a->p->loop[t->loop].header)};
     if (t->walk == ASSAY_NONE)
         return 0;
     fill_walk(&w);
-    return emit_address_record(a, &w.block, &at, t->walk, true);
-}
-
-/* rax is none of the registers that count. */
-int as_clone_walk_leave(struct as_clone_assembly *a, const struct as_clone_tally *t,
-                        uint64_t address)
-{
-    struct address_text text = {.depth_b = a->depth_b};
-    if (t->walk == ASSAY_NONE)
-        return 0;
-    if (!t->pushed) {
-        PUT_ATOM(&text, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea rsp,[rsp-128] */
-        text.depth_b = (uint8_t)(text.depth_b + AS_CLONE_RED_ZONE_B);
-    }
-    emit_push_of(&text, REG_A);
-    emit_gs_field(&text, 0x8b, REG_A, FIELD(open));
-    emit_gs_store(&text, REG_A, 0, t->walk_reg);
-    emit_pop_of(&text, REG_A);
-    if (!t->pushed)
-        PUT_ATOM(&text, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0); /* lea rsp,[rsp+128] */
-    return emit_atoms(a, address, &text);
+    return as_address_emit_record(a, &w.block, &at, t->walk, true);
 }
 
 /* ---- Parts of blocks ------------------------------------------------------------------------ */
@@ -806,7 +342,7 @@ static bool is_count_known(const struct address_registers *at_access,
  * block. With `notes` accesses that no record can have are noted.
  */
 static uint32_t fill_part(struct as_clone_assembly *a, uint32_t block, uint32_t from,
-                          uint32_t place, bool notes, struct address_block *out, int *rc)
+                          uint32_t place, bool notes, struct as_address_block *out, int *rc)
 {
     const struct assay_block *b = &a->p->block[block];
     struct address_registers r = {.by = {0}}, at_record = {.by = {0}};
@@ -827,7 +363,7 @@ static uint32_t fill_part(struct as_clone_assembly *a, uint32_t block, uint32_t 
                 !add_change(&r, &at_record, memory[k].index, memory[k].scale, &offset) ||
                 (is_repeated(insn) && !is_count_known(&r, &at_record)) ||
                 out->operands + 2 > AS_ADDRESS_WORDS_MOST ||
-                __builtin_popcount(named_registers(out)) > NAMED_MOST)
+                __builtin_popcount(as_address_named_registers(out)) > NAMED_MOST)
                 return k == 0 ? i : i + 1;
             add_operand(out, insn, &memory[k], offset, 0);
         }
@@ -846,7 +382,7 @@ static uint32_t best_place(struct as_clone_assembly *a, uint32_t block, uint32_t
     uint32_t best = from, most = 0;
     bool best_keeps = true;
     for (uint32_t place = from; place < end && place - from < PLACES_MOST; place++) {
-        struct address_block part;
+        struct as_address_block part;
         int rc = 0;
         const uint32_t next = fill_part(a, block, from, place, false, &part, &rc);
         const bool keeps = as_live_before(a->clone->area->code, block, place) & AS_LIVE_STATUS;
@@ -866,7 +402,7 @@ int as_clone_addresses_at(struct as_clone_assembly *a, uint32_t block, uint32_t 
 {
     const struct as_clone_tally *t = as_clone_tally_around(a, block);
     const bool has_cursor = t && t->cursor != AS_PATCH_NONE;
-    struct address_block part;
+    struct as_address_block part;
     uint32_t number;
     int rc = 0;
     if (!as_clone_records(a) || (t && t->walk != ASSAY_NONE))
@@ -881,15 +417,15 @@ int as_clone_addresses_at(struct as_clone_assembly *a, uint32_t block, uint32_t 
     a->part_place = ASSAY_NONE;
     if (rc < 0 || part.operands == 0)
         return rc;
-    struct address_place at = {.address = a->p->code.insn[i].address,
-                               .live = as_live_before(a->clone->area->code, block, i),
-                               .is_lowered = t && as_clone_tally_pushes(t)};
+    struct as_address_place at = {.address = a->p->code.insn[i].address,
+                                  .live = as_live_before(a->clone->area->code, block, i),
+                                  .is_lowered = t && as_clone_tally_pushes(t)};
     for (unsigned k = 0; t && k < t->n; k++)
         at.kept |= 1u << t->reg[k];
     at.kept |= has_cursor ? 1u << t->cursor : 0;
     AS_TRY(add_record(a, block, &part, false, &number));
-    return has_cursor ? emit_cursor_record(a, &part, &at, t->cursor, number)
-                      : emit_address_record(a, &part, &at, number, false);
+    return has_cursor ? as_address_emit_cursor_record(a, &part, &at, t->cursor, number)
+                      : as_address_emit_record(a, &part, &at, number, false);
 }
 
 void as_address_plan_fini(struct as_address_plan *plan)

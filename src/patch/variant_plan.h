@@ -112,7 +112,7 @@ struct as_variant_file {
 };
 
 _Static_assert(sizeof(struct as_variant_record) == 40, "layout of records");
-/* Assembly relies on these offsets (agent/variant_enter.c). */
+/* Assembly relies on these offsets (agent/patcher/variant_enter.c). */
 _Static_assert(offsetof(struct as_variant_local, t0) == 40, "layout of the thread");
 _Static_assert(offsetof(struct as_variant_local, t1) == 48, "layout of the thread");
 _Static_assert(offsetof(struct as_variant_local, target) == 56, "layout of the thread");

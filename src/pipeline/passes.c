@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of passes. A new analysis is one row and the function that calls it; the facts that it
- * names join it to the others:
- *   samples   attributed samples of the run, and their sums
- *   counts    what hot functions executed
- *   instances what the instances of hot loops took
- *   waits     wait states and their causes, from a trace
- *   variants  what they take without arithmetic, memory, ...
- *   code      values of hot loops and functions
- *   trust     what counts, instances and the model say of each other
- *   advice    global metrics, what-ifs, checks, findings
+ * The table of passes. A new analysis is one row and the function that calls it. The facts
+ * that a row names connect it to other passes:
+ *   samples:   attributed samples of the run, and their sums;
+ *   counts:    executed instructions of hot functions;
+ *   instances: times of the instances of hot loops;
+ *   waits:     wait states and their causes, from a trace;
+ *   variants:  times of loops without arithmetic, memory, ...;
+ *   code:      values of hot loops and functions;
+ *   trust:     consistency of counts, instances and the model;
+ *   advice:    global metrics, what-ifs, checks, findings.
  */
 #include "pipeline/passes.h"
 
@@ -34,7 +34,7 @@ static int pass_profile(struct assay_pass_job *job, struct assay_error *err)
     return rc;
 }
 
-/* Who ended the first run wants no more of them. */
+/* Returns true if the user stopped the first run: no further run starts then. */
 static bool was_ended(const struct assay_pass_job *job)
 {
     return job->result->profile.interrupted || job->result->profile.stopped;
@@ -78,9 +78,9 @@ static int pass_trace(struct assay_pass_job *job, struct assay_error *err)
                                                   &profile, &traced_id, err);
 }
 
-#define TWO_OVERHEAD 0.5 /* of the program's own time: what a run of level two may cost */
+#define TWO_OVERHEAD 0.5 /* limit for a run of level two, as a share of the program's own time */
 
-/* Level two measures what data in the first cache would gain, and nothing else. */
+/* Runs the variants of loops. Level two measures only the gain of data in L1. */
 static int pass_variants(struct assay_pass_job *job, struct assay_error *err)
 {
     struct assay_decan_request request = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a plan wave by wave: the passes of a wave in threads of their own where there are several.
- * What came of each is told in the result; what needs a fact that was not made is left out.
+ * Runs a plan, wave by wave. If a wave has several passes, each runs in its own thread. The result
+ * says how each pass ended. A pass without a needed fact is skipped.
  */
 #include <assert.h>
 #include <pthread.h>
@@ -14,18 +14,18 @@
 #include "pipeline/plan.h"
 #include "pipeline/turn.h"
 
-/* A call. */
+/* State of a call. */
 struct running {
-    struct assay_pass_job job; /* what the next passes are handed */
+    struct assay_pass_job job; /* passed to later passes */
     struct as_pass_plan plan;
-    uint64_t there; /* facts that are known by now */
-    size_t done_n;  /* passes, for the progress */
+    uint64_t there; /* bits of facts that are known so far */
+    size_t done_n;  /* number of finished passes, for progress */
 };
 
-/* A pass of the wave that runs. */
+/* A pass of the running wave. */
 struct started {
     struct assay_pass_job job;
-    struct assay_pipeline_request request; /* its progress is ours */
+    struct assay_pipeline_request request; /* copy of the request with our progress callback */
     struct assay_pass_turn turn;
     const struct as_step *step;
     struct assay_pass_result *out;
@@ -35,9 +35,9 @@ struct started {
     bool has_thread;
 };
 
-/* ---- One pass ------------------------------------------------------------------------------ */
+/* ---- Passes -------------------------------------------------------------------------------- */
 
-/* Of passes side by side the first that is not done is shown. */
+/* Forwards the progress of the first unfinished pass. */
 static void show_progress(void *context, const char *stage, uint64_t done, uint64_t total)
 {
     struct started *it = context;
@@ -66,7 +66,8 @@ static void *run_in_thread(void *started)
     return NULL;
 }
 
-/* The processor time of passes side by side is that of the process, and none's alone. */
+/* Stores the cost of a pass. Concurrent passes share the CPU time of the process, so only a pass
+ * that ran alone has one. */
 static int account(const struct started *it, bool is_alone, struct assay_error *err)
 {
     char part[64];
@@ -81,7 +82,7 @@ static int account(const struct started *it, bool is_alone, struct assay_error *
     return assay_experiment_add_overhead(it->job.experiment, &row, NULL, err);
 }
 
-/* ---- One wave ------------------------------------------------------------------------------ */
+/* ---- Waves --------------------------------------------------------------------------------- */
 
 static struct assay_pass_result *add_result(struct assay_pipeline_result *result,
                                             const struct assay_pass *pass)
@@ -93,7 +94,8 @@ static struct assay_pass_result *add_result(struct assay_pipeline_result *result
     return out;
 }
 
-/* Those of the wave that have what they need; the others are said. */
+/* Selects the passes of the wave with all their needs; records the missing fact of the others.
+ * Returns the number of selected passes. */
 static size_t select_ready_steps(struct running *r, const struct as_step *step, size_t n,
                                  struct as_wave *wave, struct started *all)
 {
@@ -151,9 +153,9 @@ static void end_pass(struct running *r, struct started *it, bool is_alone)
     r->job.run_id = it->job.run_id;
 }
 
-/* ---- All ----------------------------------------------------------------------------------- */
+/* ---- Pipeline ------------------------------------------------------------------------------ */
 
-/* Steps of a wave from `from` on. */
+/* Returns the number of steps in the wave that starts at step `from`. */
 static size_t wave_size(const struct as_pass_plan *plan, size_t from)
 {
     size_t n = 1;
@@ -183,7 +185,7 @@ static void run_plan(struct running *r)
     }
 }
 
-/* When nothing came of anything the first failure is that of the call. */
+/* Returns the first failure if no pass succeeded, else 0. */
 static int judge_passes(const struct assay_pipeline_result *result, struct assay_error *err)
 {
     const struct assay_pass_result *failed = NULL;
@@ -201,7 +203,7 @@ static int judge_passes(const struct assay_pipeline_result *result, struct assay
     return failed ? failed->code : 0;
 }
 
-/* All passes of the call speak of one catalogue, and start the program alike. */
+/* Runs the plan with one catalogue and one campaign for all passes. */
 static int run_with_means(struct running *r, struct assay_error *err)
 {
     const struct assay_attribute_options *attribute = &r->job.request->profile.attribute;
@@ -220,7 +222,8 @@ static int run_with_means(struct running *r, struct assay_error *err)
     return rc;
 }
 
-/* Those that need not be asked for, or are. Too many are handed on as many. */
+/* Copies the passes that need no request or were requested. Returns their number. If the table
+ * is too long, returns its length, and the plan fails. */
 static size_t asked_passes(const struct assay_pipeline_request *request, struct assay_pass *out)
 {
     const struct assay_pass *pass = request->pass ? request->pass : as_passes;

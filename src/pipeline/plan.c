@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * From a table of passes to waves: Kahn's order, in that of the table where there is a choice.
- */
+/* Orders a table of passes into waves with Kahn's algorithm; ties keep the order of the table. */
 #include "pipeline/plan.h"
 
 #include "base/error.h"
@@ -51,7 +49,7 @@ struct ready_pass {
     bool is_placed;
 };
 
-/* Whether all that could make something of `facts` stands in an earlier wave. */
+/* Returns true if `it` is not placed, and all makers of its facts are in earlier waves. */
 static bool is_ready(const struct ready_pass *all, size_t n, const struct ready_pass *it,
                      unsigned wave)
 {
@@ -64,7 +62,8 @@ static bool is_ready(const struct ready_pass *all, size_t n, const struct ready_
     return !it->is_placed;
 }
 
-/* One that starts the program comes alone, or not at all while others can work. */
+/* Places the next wave. A pass that starts the program gets its own wave, after the passes that
+ * are ready without it. Returns false if no pass is ready. */
 static bool place_wave(struct as_pass_plan *plan, struct ready_pass *all, size_t n, unsigned wave)
 {
     const size_t before = plan->step_n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns with the experiment, see turn.h. */
+/* Access to the experiment; see turn.h. */
 #include "pipeline/turn.h"
 
 #include <assert.h>

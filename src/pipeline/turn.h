@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Turns with the experiment, which one pass of a wave has at a time. Passes take their first turn
- * in the order of the plan, each when those before it have computed aside or ended, and a later one
- * when those before it have ended: what is written does not depend on who was faster.
+ * Access to the experiment: one pass of a wave holds it at a time. Passes get their first turn in
+ * the order of the plan, after all earlier passes have ended or work aside. They get later turns
+ * after all earlier passes have ended. The order of writes therefore does not depend on speed.
  */
 #ifndef AS_PIPELINE_TURN_H
 #define AS_PIPELINE_TURN_H
@@ -12,7 +12,7 @@
 #include <assay/pipeline.h>
 
 struct as_wave {
-    pthread_mutex_t lock; /* guards `at` and `held` */
+    pthread_mutex_t lock; /* guards `at` and `is_held` */
     pthread_cond_t changed;
     enum as_turn_at {
         AS_TURN_AHEAD,
@@ -25,16 +25,17 @@ struct as_wave {
 
 struct assay_pass_turn {
     struct as_wave *wave;
-    size_t number; /* in the wave */
+    size_t number; /* index in the wave */
 };
 
 void as_wave_init(struct as_wave *wave);
 void as_wave_fini(struct as_wave *wave);
 
+/* Waits for the turn of a pass, and takes it. */
 void as_turn_acquire(struct assay_pass_turn *turn);
-/* `to`: ASIDE or ENDED. */
+/* Ends the turn; `to` is ASIDE or ENDED. */
 void as_turn_leave(struct assay_pass_turn *turn, enum as_turn_at to);
-/* Whether all passes before this one have ended. */
+/* Returns true if all passes before this one have ended. */
 bool as_turn_is_first(struct assay_pass_turn *turn);
 
 #endif

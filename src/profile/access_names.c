@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Variables of the source that memory operands belong to, with what their types say. */
+#include <string.h>
+
 #include "base/error.h"
 #include "profile/accesses.h"
 
@@ -57,6 +59,20 @@ static void see_member(struct as_access_name *name, const struct assay_memory_st
         name->member.path[0] = 0;
 }
 
+/* The variables of a stride that nearly all samples have. */
+static void see_extent(struct as_access_name *name, const struct as_bases *bases,
+                       const struct assay_memory_stream *stream, const struct as_seen_stride *seen)
+{
+    struct as_extent_name extent;
+
+    if (!stream->register_stride.n || !(seen->share >= AS_STRIDE_SHARE_SURE) || !seen->stride_b ||
+        !as_bases_extent(bases, stream->insn, &stream->register_stride, &extent) ||
+        seen->stride_b % extent.factor_b)
+        return;
+    memcpy(name->extent, extent.text, sizeof name->extent);
+    name->extent_n = seen->stride_b / extent.factor_b;
+}
+
 int as_access_name_of(struct as_access_names *names, const struct as_operand_loop *loop, size_t s,
                       struct as_access_name *out, struct assay_error *err)
 {
@@ -66,6 +82,8 @@ int as_access_name_of(struct as_access_names *names, const struct as_operand_loo
 
     *out = (struct as_access_name){0};
     AS_TRY(bases_of(names, program, program->loop[loop->site->loop].body, &bases, err));
+    if (bases)
+        see_extent(out, bases, stream, &loop->seen[s]);
     if (!bases || !as_bases_name(bases, stream->insn, stream->operand, &out->base)) {
         out->base.text[0] = 0;
         return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The memory operands of hot loops. The code gives the stride of most. For others it names the
- * registers that the stride is made of (code/held.c). Samples anywhere in the loop have the values
- * of these registers. Samples of all processes and threads count together.
+ * registers that the stride is made of (code/register_stride.c). Samples anywhere in the loop have
+ * the values of these registers. Samples of all processes and threads count together.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -57,7 +57,7 @@ static const struct assay_metric access_metric[ACCESS_METRICS] = {
                       .position = 67,
                       .better = ASSAY_BETTER_LOWER}};
 
-typedef AS_VEC(struct as_held_site) site_list;
+typedef AS_VEC(struct as_register_site) site_list;
 
 struct access_pass {
     struct as_attribution *all;
@@ -154,6 +154,9 @@ static int write_access(struct access_pass *p, size_t i, const as_address_list *
         row.element_b = assay_known((int64_t)name.element_b);
     if (name.row_n)
         row.row_n = assay_known(name.row_n);
+    row.extent = *name.extent ? name.extent : NULL;
+    if (*name.extent)
+        row.extent_n = assay_known(name.extent_n);
     if (name.dimension_n)
         row.dimension_n = assay_known(name.dimension_n);
     if (by_code ? at->stride <= ASSAY_STRIDE_CONSTANT : seen->share > 0)
@@ -398,7 +401,7 @@ static int look_at_loop(struct access_pass *p, struct assay_error *err)
 
     loop->sample_n = 0;
     for (size_t i = 0; i < loop->site_n; i++)
-        loop->sample_n += loop->site[i].held->sample_n;
+        loop->sample_n += loop->site[i].registers->sample_n;
     if (loop->sample_n < SAMPLES_LEAST)
         return 0;
     AS_TRY(assay_loop_streams(loop->module->program, loop->site->loop, &loop->streams, err));
@@ -417,7 +420,7 @@ static int look_at_loop(struct access_pass *p, struct assay_error *err)
 
 static int by_loop(const void *a, const void *b)
 {
-    const struct as_held_site *x = a, *y = b;
+    const struct as_register_site *x = a, *y = b;
 
     return (x->loop_id > y->loop_id) - (x->loop_id < y->loop_id);
 }
@@ -441,12 +444,13 @@ static int list_sites(const struct access_pass *p, size_t from, size_t to, site_
                       struct assay_error *err)
 {
     for (size_t i = from; i < to; i++) {
-        const struct as_tally_held *held = &p->all->tally.held.at[i];
-        struct as_held_site it = {.loop_id = held->place.loop_id, .held = held};
+        const struct as_tally_registers *registers = &p->all->tally.registers.at[i];
+        struct as_register_site it = {.loop_id = registers->place.loop_id, .registers = registers};
         struct assay_catalogue_place place;
         uint64_t address;
 
-        if (!it.loop_id || !assay_catalogue_address(p->loop.module, held->place.address, &address))
+        if (!it.loop_id ||
+            !assay_catalogue_address(p->loop.module, registers->place.address, &address))
             continue;
         assay_catalogue_find(p->loop.module, address, &place);
         it.loop = place.loop;
@@ -460,7 +464,7 @@ static int list_sites(const struct access_pass *p, size_t from, size_t to, site_
 /* Places [from, to) are of one module. */
 static int look_at_module(struct access_pass *p, size_t from, size_t to, struct assay_error *err)
 {
-    const uint32_t module = p->all->tally.held.at[from].place.module;
+    const uint32_t module = p->all->tally.registers.at[from].place.module;
     site_list site = {0};
     int rc = 0;
 
@@ -480,10 +484,10 @@ static int look_at_module(struct access_pass *p, size_t from, size_t to, struct 
 
 static int look_at_modules(struct access_pass *p, struct assay_error *err)
 {
-    const size_t n = p->all->tally.held.n;
+    const size_t n = p->all->tally.registers.n;
 
     for (size_t from = 0, to; from < n; from = to) {
-        to = as_places_end(p->all->tally.held.at, n, sizeof *p->all->tally.held.at, from);
+        to = as_places_end(p->all->tally.registers.at, n, sizeof *p->all->tally.registers.at, from);
         AS_TRY(look_at_module(p, from, to, err));
     }
     return 0;
@@ -493,7 +497,7 @@ int as_attribute_accesses(struct as_attribution *all, struct assay_error *err)
 {
     struct access_pass p = {.all = all};
 
-    if (!all->tally.held.n)
+    if (!all->tally.registers.n)
         return 0;
     for (int m = 0; m < ACCESS_METRICS; m++)
         AS_TRY(assay_experiment_metric(all->experiment, &access_metric[m], &p.metric[m], err));

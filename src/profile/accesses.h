@@ -14,11 +14,11 @@
 #define AS_STRIDE_SHARE_SURE 0.9 /* of the samples, from which on a stride is the loop's */
 
 /* One instruction with samples, and the loop that it is in. */
-struct as_held_site {
+struct as_register_site {
     int64_t loop_id;
     uint32_t loop;    /* of the program */
     uint64_t address; /* in the program */
-    const struct as_tally_held *held;
+    const struct as_tally_registers *registers;
 };
 
 struct as_seen_stride {
@@ -39,7 +39,7 @@ struct as_outer_reuse {
 /* A loop of a run. */
 struct as_operand_loop {
     struct assay_catalogue_module *module;
-    const struct as_held_site *site;
+    const struct as_register_site *site;
     size_t site_n;
     uint64_t sample_n;
     struct assay_streams streams;
@@ -143,11 +143,13 @@ struct as_access_names {
 };
 
 struct as_access_name {
-    struct as_base_name base; /* empty text: not proved */
-    uint64_t element_b;       /* 0: not known */
-    int64_t row_n;            /* elements of the contiguous dimension; 0: no constant */
-    unsigned dimension_n;     /* 0: a pointer to elements, or not known */
-    struct as_member member;  /* of the record that an element is; empty path: none */
+    struct as_base_name base;    /* empty text: not proved */
+    uint64_t element_b;          /* 0: not known */
+    int64_t row_n;               /* elements of the contiguous dimension; 0: no constant */
+    unsigned dimension_n;        /* 0: a pointer to elements, or not known */
+    struct as_member member;     /* of the record that an element is; empty path: none */
+    char extent[AS_BASE_TEXT_B]; /* the stride is a multiple of it; empty: not proved */
+    int64_t extent_n;
 };
 
 /* The variable of the source that stream `s` belongs to. Errors: NOMEM. */

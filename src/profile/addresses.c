@@ -42,21 +42,22 @@ bool as_stream_address(const struct as_operand_loop *loop, const struct assay_me
 
 /* Those of one operand in the samples of one instruction. */
 static int add_site(const struct as_operand_loop *loop, uint32_t stream,
-                    const struct as_held_site *site, bool beside, as_address_list *out,
+                    const struct as_register_site *site, bool beside, as_address_list *out,
                     struct assay_error *err)
 {
     const struct assay_memory_stream *at = &loop->streams.at[stream];
-    const struct as_tally_held *held = site->held;
-    struct as_sampled_address one = {.process = held->process, .stream = stream, .beside = beside};
+    const struct as_tally_registers *registers = site->registers;
+    struct as_sampled_address one = {
+        .process = registers->process, .stream = stream, .beside = beside};
 
-    for (uint32_t d = 0; d < held->draws; d++) {
-        if (!(beside ? address_in(loop, at, &held->draw[d], &one.low)
-                     : as_stream_address(loop, at, site->address, &held->draw[d], &one.low)))
+    for (uint32_t d = 0; d < registers->draws; d++) {
+        if (!(beside ? address_in(loop, at, &registers->draw[d], &one.low)
+                     : as_stream_address(loop, at, site->address, &registers->draw[d], &one.low)))
             continue;
-        one.tid = held->draw[d].tid;
-        one.time_ns = held->draw[d].time_ns;
+        one.tid = registers->draw[d].tid;
+        one.time_ns = registers->draw[d].time_ns;
         one.high = one.low + (at->width_b ? at->width_b : 1);
-        one.weight = (double)held->sample_n / held->draws;
+        one.weight = (double)registers->sample_n / registers->draws;
         if (as_vec_push(out, one) < 0)
             return as_error_nomem(err, "the addresses of a loop");
     }

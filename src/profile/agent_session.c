@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One agent in the program for all that want it there; see agent_session.h. */
+/* Shares one agent session between collectors. */
 #include "profile/agent_session.h"
 
 #include <errno.h>

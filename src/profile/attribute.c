@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The attribution of a run, step by step: streams to sums, modules to functions and locations,
- * then threads, call paths, samples, flags and their summary. One batch: all of it or nothing.
+ * Runs the steps of the attribution of a run: sums of streams, functions and locations of modules,
+ * threads, call paths, samples, flags, and their summary. All steps are one batch, so an error
+ * leaves nothing behind.
  */
 #include "profile/attribute.h"
 
@@ -92,7 +93,7 @@ static int read_run(struct as_attribution *all, int64_t *start_ns, struct assay_
     return rc < 0 ? rc : 0;
 }
 
-/* A second attribution would add everything up twice. */
+/* Checks that the run is not attributed yet, because a second attribution would double all sums. */
 static int check_new(struct as_attribution *all, struct assay_error *err)
 {
     struct assay_rows *rows;
@@ -131,7 +132,7 @@ static int add_categories(struct as_attribution *all, struct assay_error *err)
 
 /* ---- Modules ------------------------------------------------------------------------------- */
 
-/* Nodes by module: `first[m]` to `first[m + 1]` of `node`. */
+/* Nodes sorted by module. Those of module m are node[first[m], first[m + 1]). */
 struct sorted {
     uint32_t *node;
     size_t *first;
@@ -179,7 +180,7 @@ static int attribute_modules(struct as_attribution *all, struct assay_error *err
 
 /* ---- All ----------------------------------------------------------------------------------- */
 
-/* That a run has files of samples says that it is attributed, also when they are empty. */
+/* Adds the sample files of the run. They also mark the run as attributed if it has no samples. */
 static int add_files(struct as_attribution *all, struct assay_error *err)
 {
     const char *slash = strrchr(all->directory, '/');

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside the attribution: what its steps hand to each other. In order: tally (streams to sums),
- * modules (addresses to functions and locations), subjects (processes, threads), paths (nodes to
- * call paths, sums to samples), excerpts (source and assembly of what is hot), trust (flags).
+ * Data that the steps of the attribution share. The tally turns streams into sums. The modules turn
+ * addresses into functions and locations. The subjects are processes and threads. The paths turn
+ * nodes into call paths, and sums into samples. The excerpts are source and assembly of hot code.
+ * The trust step sets flags.
  */
 #ifndef AS_PROFILE_ATTRIBUTE_H
 #define AS_PROFILE_ATTRIBUTE_H
@@ -19,27 +20,27 @@ struct as_function_fact {
     uint32_t category;
 };
 
-/* An inlined call that has a category of its own by a rule, or stands in one that has. */
+/* An inlined call with its own category by a rule, or inside of such a call. */
 struct as_inlined_fact {
     int64_t inlining_id;
-    uint32_t outer;    /* what it stands in: as in as_node_fact */
-    uint32_t category; /* ASSAY_NONE: that of what it stands in */
+    uint32_t outer;    /* enclosing inlined call, numbered as as_node_fact.inlined */
+    uint32_t category; /* ASSAY_NONE: the category of the enclosing call */
 };
 
-/* What is known of a node of the tally. */
+/* Facts about a node of the tally. */
 struct as_node_fact {
     int64_t location_id;
     uint32_t function; /* into as_attribution.function */
-    uint32_t inlined;  /* innermost inlined call: 1 + its place in as_attribution.inlined, or 0 */
-    uint64_t own_n;    /* running samples exactly here */
+    uint32_t inlined;  /* innermost inlined call: 1 + index into as_attribution.inlined, or 0 */
+    uint64_t own_n;    /* running samples at this node, without its callees */
 };
 
-/* Where a module stands among the others, for the flags. */
+/* Facts about a module of the tally, for the flags. */
 struct as_module_fact {
     int64_t id;
     const char *name;
     bool has_debug, is_system, no_file;
-    char trouble[ASSAY_ERROR_TEXT_B]; /* why it has no file, or is not analysed */
+    char trouble[ASSAY_ERROR_TEXT_B]; /* reason why it has no file, or is not analysed */
 };
 
 struct as_attribution {
@@ -52,31 +53,35 @@ struct as_attribution {
     AS_VEC(int64_t) category_id;
     char directory[4096]; /* of the run */
     AS_VEC(struct as_function_fact) function;
-    AS_VEC(struct assay_row_location) location; /* new ones, by number from 1: not written yet */
+    AS_VEC(struct assay_row_location) location; /* new ones, not yet written; numbers start at 1 */
     struct as_index location_index;
-    bool has_locations; /* earlier runs have left some */
+    bool has_locations; /* the experiment has locations of earlier runs */
     AS_VEC(struct as_inlined_fact) inlined;
     struct as_node_fact *node;     /* by node of the tally */
     struct as_module_fact *module; /* by module of the tally */
     int64_t *process_id, *thread_id;
     struct assay_catalogue *catalogue;
-    struct assay_catalogue *own; /* the same, where the caller gave none */
+    struct assay_catalogue *own; /* made here if the caller gave none; else NULL */
 };
 
-/* Each is one step, in a batch of the caller. Errors: NOMEM, those of the experiment. */
+/* Each function is one step, in a batch of the caller. Errors: NOMEM, those of the experiment.
+ * as_attribute_module writes the functions, loops and locations of one module; `node` are its
+ * nodes.
+ */
 int as_attribute_module(struct as_attribution *all, uint32_t module, const uint32_t *node,
                         size_t node_n, struct assay_error *err);
-/* A file of the distribution, or no file. */
+/* Returns true for a module of the distribution, or without a file. */
 bool as_attribute_is_system(const struct as_tally_module *module);
-/* Opens the code of a module for its functions and lines; the caller closes it. */
+/* Opens the code of a module with functions and lines. The caller closes `*out`. */
 int as_attribute_open(struct as_attribution *all, uint32_t module,
                       struct assay_catalogue_module **out, struct assay_error *err);
-/* Writes the locations that the modules have. */
+/* Writes the new locations of all modules. */
 int as_attribute_locations(struct as_attribution *all, struct assay_error *err);
 int as_attribute_subjects(struct as_attribution *all, struct assay_error *err);
-/* What threads did over time, by length of bins; the tally has the longest after that. */
+/* Writes the activity of threads over time, for several lengths of bins. Doubles the bins of the
+ * tally. */
 int as_attribute_levels(struct as_attribution *all, struct assay_error *err);
-/* Before the levels, which double the bins. */
+/* Writes the phases of processes. Runs before as_attribute_levels, which changes the bins. */
 int as_attribute_phases(struct as_attribution *all, struct assay_error *err);
 int as_attribute_paths(struct as_attribution *all, struct assay_error *err);
 int as_attribute_trust(struct as_attribution *all, struct assay_error *err);
@@ -84,23 +89,23 @@ int as_attribute_trust(struct as_attribution *all, struct assay_error *err);
 /* Sorts the operands and values of the tally by place, and sets the location and the innermost loop
  * of each; after the paths. */
 int as_attribute_places(struct as_attribution *all, struct assay_error *err);
-/* Behind the last of `n` sorted elements of `size_b` bytes that has the module of element `from`.
- * Each begins with a struct as_tally_place. */
+/* Returns the end index of the elements with the module of element `from`. The `n` sorted elements
+ * have `size_b` bytes and begin with a struct as_tally_place. */
 size_t as_places_end(void *first, size_t n, size_t size_b, size_t from);
-/* What operands tell of loops; after the places. */
+/* Writes the facts about loops that sampled operands give. Runs after as_attribute_places. */
 int as_attribute_operands(struct as_attribution *all, struct assay_error *err);
-/* The memory operands of hot loops, with the strides that registers of samples show. */
+/* Writes the memory operands of hot loops, with strides from registers of samples. */
 int as_attribute_accesses(struct as_attribution *all, struct assay_error *err);
 
-/* Holds the samples to the kernel's account of processor time, and flags what they miss. */
+/* Compares the samples with the CPU time that the kernel counted, and flags missing time. */
 int as_attribute_unseen(struct as_attribution *all, struct assay_error *err);
-/* Flags ranks that ended badly, and other processes that crashed. */
+/* Flags ranks that failed, and other processes that crashed. */
 int as_attribute_crashes(struct as_attribution *all, struct assay_error *err);
-/* Sets a flag; `n` 0 counts as 1. */
+/* Sets a flag on an object. `n` is the number of occurrences; 0 counts as 1. */
 int as_attribute_flag(struct as_attribution *all, enum assay_object_kind kind, int64_t id,
                       const char *name, uint64_t n, struct assay_error *err, const char *format,
                       ...) __attribute__((format(printf, 7, 8)));
-/* A fact on the recording of `stream`; NULL when it does not say. */
+/* Returns a fact of the recording `stream`, or NULL if it has no fact with this name. */
 const char *as_attribute_fact(const struct as_attribution *all, uint32_t stream, const char *name);
 
 #endif

@@ -12,7 +12,7 @@
 
 enum { CALLERS_MOST = 4 };
 
-/* A place in the code of the user. */
+/* A call in the user's code. */
 struct site_place {
     const char *function;
     int64_t module_id, line_id;
@@ -20,24 +20,24 @@ struct site_place {
     unsigned level; /* of inlined calls at that frame (as_scope_returns_pointer) */
 };
 
-/* A site of the tally: the place that allocates, and those that call it. */
+/* A site of the tally: the call that allocates, and its callers. */
 struct found_site {
     struct site_place place[CALLERS_MOST];
-    unsigned n, at;     /* 0: none is found; the place that is the site's */
-    bool by_system;     /* what called malloc or mmap is of the distribution */
+    unsigned n, at;     /* number of calls found; index of the one that stands for the site */
+    bool by_system;     /* a system library called malloc or mmap */
     uint64_t size_b[2]; /* of its largest block, and of its largest mapping */
 };
 
 struct as_block_sites {
     struct as_attribution *all;
-    uint64_t *high;           /* by block: the highest end of it and those before in its process */
-    struct found_site *found; /* by site of the tally; the first of its line has the sizes */
-    uint32_t *first;          /* by site of the tally: the first with its line */
+    uint64_t *high;           /* by block: max end of this block and earlier ones of its process */
+    struct found_site *found; /* by site of the tally; the first site of a line has the sizes */
+    uint32_t *first;          /* by site of the tally: the first site with its line */
 };
 
 /* ---- Code ------------------------------------------------------------------------------------ */
 
-/* Allocates for others: what it is called by is of interest. */
+/* Returns true for a runtime library, which allocates on behalf of its caller. */
 static bool is_runtime(const char *path)
 {
     static const char *const runtime[] = {
@@ -64,14 +64,14 @@ static bool is_runtime_function(const char *name)
     return false;
 }
 
-/* A place in a module that is the user's. */
+/* A source line in a module of the user. */
 struct user_place {
     uint32_t file, line; /* line 0: none */
-    const char *name;    /* NULL: not known */
+    const char *name;    /* NULL: unknown */
     unsigned level;
 };
 
-/* Fills the user's places at an address, inlined calls first; returns their number. */
+/* Finds the user's lines at an address, inlined calls first. Returns their number. */
 static unsigned user_places_at(const struct assay_catalogue_module *code, uint64_t address,
                                struct user_place *out, unsigned capacity)
 {
@@ -140,7 +140,8 @@ static int look_at_frame(struct as_attribution *all, const struct as_tally_frame
     return rc;
 }
 
-/* The innermost frames of the user; if there is none, of a library other than a runtime. */
+/* Finds the innermost calls in the user's code. If there are none, finds those in a library that is
+ * not a runtime. */
 static int find_site(struct as_attribution *all, const struct as_tally_site *site,
                      struct found_site *out, struct assay_error *err)
 {
@@ -164,14 +165,14 @@ static const struct site_place *place_of(const struct found_site *site)
     return site->n ? &site->place[site->at] : NULL;
 }
 
-/* Functions without lines are compared by name. */
+/* Returns true if both are one place. Functions without lines are compared by name. */
 static bool is_same_place(const struct site_place *a, const struct site_place *b)
 {
     return a->module_id == b->module_id && a->line_id == b->line_id &&
            (a->line_id || strcmp(a->function, b->function) == 0);
 }
 
-/* True if the function of site `i` allocates at one line, and the callers are known. */
+/* Returns true if the function of site `i` allocates at one line only, with known callers. */
 static bool allocates_once(const struct found_site *site, size_t n, size_t i)
 {
     const struct site_place *it = place_of(&site[i]);
@@ -189,8 +190,8 @@ static bool allocates_once(const struct found_site *site, size_t n, size_t i)
     return true;
 }
 
-/* The number of calls outwards from site `i` up to the first that differs among those of its line;
- * 0: none of them differs, or some are not known. */
+/* Returns the number of calls outwards from site `i` to the first that differs among the sites of
+ * its line; 0 if none differs, or some are unknown. */
 static unsigned calls_that_differ(const struct found_site *site, size_t n, size_t i)
 {
     const struct site_place *it = place_of(&site[i]);
@@ -208,7 +209,8 @@ static unsigned calls_that_differ(const struct found_site *site, size_t n, size_
     return 0;
 }
 
-/* A function that returns no pointer keeps the block to itself. */
+/* Sets *out to true if the function at `place` returns a pointer. Otherwise its caller does not get
+ * the block. */
 static int returns_pointer(struct as_attribution *all, const struct site_place *place, bool *out,
                            struct assay_error *err)
 {
@@ -228,7 +230,7 @@ static int returns_pointer(struct as_attribution *all, const struct site_place *
     return rc;
 }
 
-/* The first site with the place of site `i`. */
+/* Returns the index of the first site with the place of site `i`. */
 static size_t first_of_place(const struct found_site *site, size_t i)
 {
     const struct site_place *it = place_of(&site[i]);
@@ -242,7 +244,8 @@ static size_t first_of_place(const struct found_site *site, size_t i)
     return k;
 }
 
-/* The number of calls outwards from site `i` to the code that it allocates for; 0: it is that. */
+/* Sets *out to the number of calls outwards from site `i` to the code that it allocates for; 0 if
+ * it allocates for itself. */
 static int calls_to_pass(struct as_attribution *all, const struct found_site *site, size_t n,
                          size_t i, uint8_t *out, struct assay_error *err)
 {
@@ -255,8 +258,8 @@ static int calls_to_pass(struct as_attribution *all, const struct found_site *si
     return 0;
 }
 
-/* Replaces functions of the program that allocate for others, as malloc does, by their callers.
- * Some of these may be such functions again. */
+/* Replaces the program's own allocation functions, which work like malloc, by their callers. A
+ * caller may be such a function too. */
 static int pass_allocators(struct as_attribution *all, struct found_site *site, size_t n,
                            struct assay_error *err)
 {
@@ -267,7 +270,7 @@ static int pass_allocators(struct as_attribution *all, struct found_site *site, 
     for (unsigned round = 1; round < CALLERS_MOST && moves && rc == 0; round++) {
         moves = false;
         for (size_t i = 0; i < n && rc == 0; i++) {
-            const size_t first = first_of_place(site, i); /* ranks have the same places */
+            const size_t first = first_of_place(site, i); /* many ranks have equal places */
             if (first < i)
                 far[i] = far[first];
             else
@@ -323,7 +326,7 @@ static bool is_same_site(const struct found_site *a, const struct found_site *b)
            strcmp(x->function, y->function) == 0;
 }
 
-/* Mappings of libraries are their business: what lies in them is not known. */
+/* Returns true for a mapping made by a library. Its contents are unknown. */
 static bool is_foreign(const struct as_block_sites *s, const struct as_tally_block *block)
 {
     return block->mapped && (block->site == ASSAY_NONE || s->found[block->site].by_system);
@@ -415,8 +418,8 @@ void as_block_sites_free(struct as_block_sites **sites)
     *sites = NULL;
 }
 
-/* Those of one start exist one after the other. A block may lie in another: the later one counts.
- */
+/* Blocks with the same start exist at different times. If one block is inside another, the one
+ * that was allocated later counts. */
 const struct as_tally_block *as_block_at(const struct as_block_sites *sites, uint32_t process,
                                          uint64_t address, uint64_t time_ns)
 {

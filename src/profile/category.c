@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers which category a module, a function and a frame belong to. A function costs one look in a
- * hash map and the patterns that begin with its first letter.
+ * Finds the category of a module, a function and a frame. A function needs one look-up in a hash
+ * map, and matches of patterns with the same first letter.
  */
 #include "profile/category.h"
 
@@ -74,7 +74,7 @@ static void name_module(unsigned kind, const char *path, struct as_category_modu
         break;
     }
     struct as_view it = as_view_of(out->path);
-    /* As the kernel names files that were removed or replaced. */
+    /* The kernel appends " (deleted)" to the path of a removed or replaced file. */
     if (as_view_ends(it, " (deleted)"))
         it.n -= strlen(" (deleted)");
     out->path_n = (uint32_t)it.n;
@@ -116,7 +116,7 @@ static bool holds(const struct as_category_rule *rule, const struct as_category_
            as_glob_match(rule->limit, place ? path_view(m) : name_view(m));
 }
 
-/* The strongest rule for the name, of those stronger than `best`. */
+/* Returns the strongest rule for the name that is stronger than `best`; `best` if there is none. */
 static uint32_t strongest(const struct as_categories *c, const struct as_category_module *m,
                           struct as_view name, uint32_t best)
 {
@@ -132,8 +132,8 @@ static uint32_t strongest(const struct as_categories *c, const struct as_categor
     return best;
 }
 
-/* The name without what compilers add to clones and parts of a function, and without the mark of
- * glibc's own names for what it exports. */
+/* Returns the name without suffixes of clones and parts, and without the prefix "__GI_" of glibc's
+ * internal names. */
 static struct as_view original(struct as_view name)
 {
     if (as_view_starts(name, "__GI_") && name.n > 5)
@@ -141,7 +141,7 @@ static struct as_view original(struct as_view name)
     return (struct as_view){name.p, as_clone_original_n(name)};
 }
 
-/* "solver::step(int)" up to its parameters, for rules that name none. */
+/* Returns "solver::step" for "solver::step(int)", for rules without parameters. */
 static struct as_view without_parameters(struct as_view text)
 {
     for (size_t i = 1, depth = 0; i < text.n; i++) {
@@ -153,7 +153,8 @@ static struct as_view without_parameters(struct as_view text)
     return text;
 }
 
-/* The user's rules for names as in the source; his rules are the first of the table. */
+/* Returns the strongest of the user's rules for source names. The user's rules are the first of the
+ * table. */
 static uint32_t strongest_readable(const struct as_categories *c,
                                    const struct as_category_module *m, const char *symbol,
                                    uint32_t best)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules of categories in the order of their strength, in which they are tried. */
+/* Sorts the rules of categories by strength, which is the order of matching. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static int by_strength_module(const void *x, const void *y)
     return d ? d : stronger(b->order, a->order);
 }
 
-/* Chains are made from the weakest on, so that each begins with its strongest. */
+/* Builds the chains from the weakest rule on, so that each chain begins with its strongest rule. */
 static int chain_symbols(struct as_categories *c, struct assay_error *err)
 {
     memset(c->glob, 0xff, sizeof c->glob);

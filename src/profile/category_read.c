@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads rules of categories: text of one statement a line (doc/reference/categories.md). The files
- * of the house and the user's have the same form; the user's rules are stronger, and the categories
- * that he names anew are parts of the application unless he says otherwise.
+ * Reads rules of categories, with one statement in each line (doc/reference/categories.md).
+ * Built-in files and the user's file have the same format. The user's rules are stronger. New
+ * categories of the user are parts of the application, unless a statement names another parent.
  */
 #include "profile/category_rules.h"
 
@@ -19,7 +19,7 @@
 #define NAME_MAX_B   63
 #define FILE_MAX_B   (16u << 20)
 
-/* What `absorbs` names is looked up when all categories are known. */
+/* A category named by `absorbs`. It is looked up after all categories are known. */
 struct mention {
     const char *file;
     unsigned line;
@@ -33,7 +33,7 @@ struct reader {
     const char *file;
     unsigned line;
     bool user;
-    uint32_t category; /* whose statements these are, or NONE */
+    uint32_t category; /* of the current statements, or AS_CATEGORY_NONE */
     bool *absorbing;   /* [caller * n + own] */
     struct assay_error *err;
 };
@@ -110,8 +110,8 @@ static int read_meaning(struct reader *r, struct as_view rest)
     return copy_rule_text(r, rest, &r->c->category.at[r->category].meaning);
 }
 
-/* Only of one above: so there are no circles, and whoever writes them down finds the parent first.
- */
+/* Reads the parent, which must be an earlier category. This excludes cycles, and a writer of rows
+ * finds the parent first. */
 static int read_parent(struct reader *r, struct as_view rest)
 {
     const int parent = find_category(r->c, rest);
@@ -130,7 +130,7 @@ static int read_absorbs(struct reader *r, struct as_view rest)
 
 static int add_module(struct reader *r, struct as_view glob, bool open)
 {
-    /* What has no file goes by these names, which are no sets of letters. */
+    /* The names of modules without a file; their brackets are not sets of characters. */
     static const char *const nameless[] = {"[kernel]", "[vdso]", "[anon]", "[unknown]", "[python]"};
     struct as_category_rule rule = {.glob = glob,
                                     .category = r->category,
@@ -154,7 +154,8 @@ static int read_modules(struct reader *r, struct as_view rest, bool open)
     return 0;
 }
 
-/* "m": libm.so, libm.so.6, libm-2.31.so, libm-0cf96a72.so.6 (as wheels of Python name them). */
+/* Adds libraries by name. "m" means libm.so, libm.so.6, libm-2.31.so, and libm-0cf96a72.so.6 of
+ * Python wheels. */
 static int read_libraries(struct reader *r, struct as_view rest, bool open)
 {
     static const char *const forms[] = {"lib%.*s.so", "lib%.*s.so.*", "lib%.*s-*.so*"};
@@ -192,7 +193,7 @@ static int add_symbol(struct reader *r, struct as_view glob, struct as_view limi
     return as_vec_push(&r->c->symbol, rule) < 0 ? as_error_nomem(r->err, r->file) : 0;
 }
 
-/* GLOB... [in MODULE...] */
+/* Reads "GLOB... [in MODULE...]". */
 static int read_symbols(struct reader *r, struct as_view rest)
 {
     struct as_view globs = rest, limits = {0}, at = rest, it;
@@ -216,9 +217,9 @@ static int read_symbols(struct reader *r, struct as_view rest)
     return 0;
 }
 
-/* A routine with interfaces for C and Fortran: "MPI_Send" is also mpi_send, with one or two
- * underscores behind, and MPI_SEND; "dgemm" only what Fortran compilers make of it, for a bare
- * word of small letters may be anybody's. */
+/* Adds routines with C and Fortran interfaces. "MPI_Send" is also MPI_SEND and mpi_send, with up to
+ * two trailing underscores. "dgemm" means only the names that Fortran compilers make of it, because
+ * other code may have a function dgemm. */
 static int read_routines(struct reader *r, struct as_view rest)
 {
     struct as_view name;
@@ -318,7 +319,7 @@ static int read_line(struct reader *r, struct as_view line)
     return read_statement(r, keyword, open, line);
 }
 
-/* Makes blanks of tabs and of the returns of other systems, and cuts the comment off. */
+/* Replaces tabs and carriage returns by blanks, and removes the comment. */
 static struct as_view clean_line(char *p, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -395,7 +396,7 @@ static int resolve_absorbs(struct reader *r, bool *declared)
     return 0;
 }
 
-/* A category without a word on it does as its nearest parent with one. */
+/* Copies `absorbs` from the nearest parent with that statement to categories without it. */
 static void inherit_absorbs(struct reader *r, const bool *declared)
 {
     const size_t n = r->c->category.n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rules of categories in memory. Reading (category_read.c) fills them; asking (category.c) only
- * looks. Both tables of rules are in order of strength: of those that match, the first holds.
+ * The rules of categories in memory. category_read.c writes them, category.c reads them. Both
+ * tables of rules are sorted by strength, so the first matching rule applies.
  */
 #ifndef AS_PROFILE_CATEGORY_RULES_H
 #define AS_PROFILE_CATEGORY_RULES_H
@@ -16,18 +16,18 @@
 
 struct as_category_rule {
     struct as_view glob;
-    struct as_view limit; /* of a symbol: glob of its module; n = 0: none */
+    struct as_view limit; /* symbol rule: glob of its module; empty = all modules */
     uint32_t category;
-    uint32_t order;    /* of reading: between equals the earlier holds */
-    uint32_t next;     /* of a symbol: in the chain of those that may match alike, or NONE */
-    uint32_t literals; /* bytes of the glob that stand for themselves */
-    bool user;
-    bool plain; /* the glob is one name */
-    bool place; /* of a module: the glob is one of paths */
-    bool open;  /* of a module: rules by symbol alone apply */
+    uint32_t order;    /* position in the file; the earlier of two equal rules applies */
+    uint32_t next;     /* symbol rule: next rule of its chain, or AS_CATEGORY_NONE */
+    uint32_t literals; /* bytes of the glob that are not wildcards */
+    bool user;         /* from the user's file */
+    bool plain;        /* the glob has no wildcards */
+    bool place;        /* module rule: the glob matches the path, not the file name */
+    bool open;         /* module rule: symbol rules without a module apply in it */
 };
 
-/* One file of data/categories/, kept in the program. */
+/* A file of data/categories/ that is built into the program. */
 struct as_category_data {
     const char *name;
     const char *text;
@@ -41,18 +41,18 @@ struct as_categories {
     AS_VEC(struct as_category) category;
     AS_VEC(struct as_category_rule) symbol;
     AS_VEC(struct as_category_rule) module;
-    struct as_map_view plain; /* name: first rule of its chain */
-    uint32_t glob[256];       /* first byte of the pattern: first rule of its chain */
-    uint32_t any;             /* chain of patterns that begin with none */
-    uint32_t readable;        /* how many rules there are for names as in the source */
-    uint16_t *in;             /* [own * n + caller]: category of such a frame */
-    bool *free;               /* [category]: is or is part of the application, never absorbed */
+    struct as_map_view plain; /* from a name to the first rule of its chain */
+    uint32_t glob[256];       /* by first byte of the pattern: first rule of its chain */
+    uint32_t any;             /* chain of patterns that begin with a wildcard */
+    uint32_t readable;        /* number of rules for source names */
+    uint16_t *in;             /* [own * n + caller]: result of as_category_in */
+    bool *free;               /* [category]: part of the application, so never absorbed */
 };
 
-/* A name as in the source ("solver::step"), not as linked. */
+/* Returns true if the rule is for a source name ("solver::step"), not for a linkage name. */
 bool as_category_readable(const struct as_category_rule *rule);
 
-/* Sorts all rules, the strongest first, and makes the chains. Errors: NOMEM. */
+/* Sorts all rules, the strongest first, and builds the chains. Errors: NOMEM. */
 int as_categories_order(struct as_categories *c, struct assay_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kernel tells in /proc as sources of observation: waiting for a processor (delays.c), the
- * account of all processes (task_account.c), and how processes end (process_exits.c).
+ * Collectors that read /proc: run delay (delays.c), CPU time of all processes (task_account.c) and
+ * exit status of processes (process_exits.c).
  */
 
 #include "base/alloc.h"
@@ -12,7 +12,7 @@
 #include "profile/process_exits.h"
 #include "profile/task_account.h"
 
-/* ---- Waiting for a processor --------------------------------------------------------------- */
+/* ---- Run delay ----------------------------------------------------------------------------- */
 
 static int open_delays(struct as_collector *it, const struct as_collection *all,
                        struct assay_error *err)
@@ -32,7 +32,7 @@ static int start_delays(struct as_collector *it, const struct as_collection *all
     return as_delays_add(it->self, pid, pid, !all->plan) < 0 ? as_error_nomem(err, "threads") : 0;
 }
 
-/* When the end of the program is met here, it may have been waited for. */
+/* Adds the run delay at the end of the command, because /proc may have lost its process by now. */
 static void read_launch_delay(const struct as_collector *it, const struct as_collection *all)
 {
     const uint32_t pid = (uint32_t)assay_launch_pid(all->launch);
@@ -90,7 +90,7 @@ const struct as_collector_kind as_collector_delays = {.name = "delays",
 
 /* ---- The account of all processes ---------------------------------------------------------- */
 
-/* Without its children the kernel has no account of a process that is not over. */
+/* Returns true if assay starts the command and samples its children. */
 static bool ledger_is_wanted(const struct as_collection *all)
 {
     return all->plan && !all->request->sampling.no_children;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/objects_read.h"
+#include "agent/inject/objects_read.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/str.h"

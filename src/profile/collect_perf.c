@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events of the kernel as a source of observation: samples from outside (<assay/sample.h>).
+ * Collector of perf events of the kernel, which sample from outside (<assay/sample.h>).
  */
 #include <unistd.h>
 
@@ -13,7 +13,7 @@
 
 struct perf_source {
     struct assay_sampler *sampler;
-    struct as_depth depth; /* how much of stacks is copied */
+    struct as_depth depth; /* size of stack copies */
 };
 
 static bool perf_is_wanted(const struct as_collection *all)
@@ -21,7 +21,7 @@ static bool perf_is_wanted(const struct as_collection *all)
     return all->request->sampling.event != ASSAY_EVENT_TIMER;
 }
 
-/* Whether any are to be had. */
+/* Returns true if the kernel permits perf events on this process. */
 static bool events_of_ours(void)
 {
     struct assay_sampler *sampler;
@@ -42,13 +42,12 @@ static int perf_open(struct as_collector *it, const struct as_collection *all,
     as_depth_begin(&source->depth);
     options.on_exec = all->plan != NULL;
     options.switches = options.waits = true;
-    /* Beside it are samples of so many nanoseconds. */
+    /* The timers beside it have samples in nanoseconds, so perf must use the CPU clock. */
     if (as_python_is_beside(all))
         options.event = ASSAY_EVENT_CPU_CLOCK;
     const int rc =
         assay_sampler_open(assay_launch_pid(all->launch), &options, &source->sampler, err);
-    /* Refused for this process, or at all? Then there is another way than to ask the administrator.
-     */
+    /* If the kernel refuses all perf events, the message suggests timers. */
     if ((rc == ASSAY_ERR_PERMISSION || rc == ASSAY_ERR_UNSUPPORTED) && !all->plan &&
         !events_of_ours()) {
         const struct assay_error why = *err;
@@ -68,7 +67,7 @@ static bool perf_wait(struct as_collector *it, int other_fd, int timeout_ms)
     return assay_sampler_wait(sampler_of(it), other_fd, timeout_ms);
 }
 
-/* As much of stacks is copied as those that were seen need. */
+/* Changes the size of stack copies to that which the stacks so far need. */
 static void choose_depth(struct perf_source *source, const struct as_collection *all)
 {
     if (assay_sampler_choice(source->sampler)->deep_b && all->recorder &&

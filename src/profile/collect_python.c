@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frames of Python beside perf events: the kernel cannot read them. In an interpreter that is read,
- * timers inside the program take the samples of time, from its first frame on. The kernel's samples
- * of that time are left out. All else is the kernel's: waiting, switches, other processes.
+ * Collects Python frames beside perf events, because the kernel cannot read them. In a supported
+ * interpreter, timers inside the program take the time samples from its first frame on. The
+ * kernel's samples of that time are left out. Waits, switches and other processes come from perf.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -24,7 +24,7 @@ static bool has_python(const char *word)
     return word && (strstr(word, "python") || as_view_ends(as_view_of(word), ".py"));
 }
 
-/* "#!/usr/bin/env python3" */
+/* Returns true if the file begins with "#!/usr/bin/env python3" or a similar line. */
 static bool begins_python(const char *path)
 {
     char line[256] = "";
@@ -65,7 +65,7 @@ static const struct as_collector *find_source(const struct as_collection *all, c
 struct python_source {
     struct as_timers timers;
     bool is_on;
-    char trouble[ASSAY_ERROR_TEXT_B]; /* why it is not; "": not wanted, or on */
+    char trouble[ASSAY_ERROR_TEXT_B]; /* reason why it is not on; "" if on, or not wanted */
 };
 
 static struct assay_timer_sampler *sampler_of(const struct as_collector *it)
@@ -82,8 +82,8 @@ bool as_python_is_beside(const struct as_collection *all)
 
 /* ---- Beginning ----------------------------------------------------------------------------- */
 
-/* Also after perf events were refused: then timers take all samples, and there is nothing to do.
- * Without it the program is recorded all the same. */
+/* Prepares the timers. A failure is not an error: the program is then recorded without Python
+ * frames. Does nothing without the perf collector, because timers then take all samples. */
 static int prepare_python(struct as_collector *it, const struct as_collection *all,
                           const struct assay_error *why, struct assay_error *err)
 {
@@ -118,7 +118,7 @@ static int open_python(struct as_collector *it, const struct as_collection *all,
 
 /* ---- Recording ----------------------------------------------------------------------------- */
 
-/* Past the others: what is not a sample is known from the kernel. */
+/* Context of the records of timers. Only samples are used; the kernel gives the other records. */
 struct beside {
     const struct as_collector *it;
     const struct as_collection *all;
@@ -151,7 +151,7 @@ static int pump_python(struct as_collector *it, struct as_collection *all, bool 
     return sampler ? as_timer_collect(sampler, last, hand_beside, &beside, err) : 0;
 }
 
-/* Samples stand in order among the kernel's records, which say what is mapped where. */
+/* Writes the timers' samples up to the time of a kernel record, because that may map a file. */
 static int on_python_record(struct as_collector *it, const struct as_collection *all,
                             const struct assay_sample_record *record, struct assay_error *err)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the program says of itself as a source of observation: the agent counts it inside, in the
- * directory of the timers where there are some, else in one of its own.
+ * Collector of regions and counts that the program reports itself. The agent in the program counts
+ * them. It uses the directory of the timers if they exist, else its own directory.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/regions_read.h"
+#include "agent/inject/regions_read.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "profile/agent_session.h"
@@ -27,13 +27,13 @@ static bool regions_are_wanted(const struct as_collection *all)
 static int prepare_regions(struct as_collector *it, const struct as_collection *all,
                            const struct assay_error *why, struct assay_error *err)
 {
-    struct regions_collector *said;
+    struct regions_collector *regions;
     (void)why;
-    it->self = said = as_calloc(1, sizeof *said);
-    if (!said)
+    it->self = regions = as_calloc(1, sizeof *regions);
+    if (!regions)
         return as_error_nomem(err, "regions");
-    AS_TRY(as_inside_join(&said->inside, it, all, err));
-    as_agent_session_part(said->inside.session, AS_REGIONS_CLIENT);
+    AS_TRY(as_inside_join(&regions->inside, it, all, err));
+    as_agent_session_part(regions->inside.session, AS_REGIONS_CLIENT);
     return 0;
 }
 
@@ -42,9 +42,9 @@ static int prepare_regions(struct as_collector *it, const struct as_collection *
 static int read_regions(struct as_collector *it, const struct as_collection *all,
                         struct assay_error *err)
 {
-    struct regions_collector *said = it->self;
-    const char *path = as_inside_path(&said->inside, all);
-    return path ? as_regions_read(path, &said->facts, err) : 0;
+    struct regions_collector *regions = it->self;
+    const char *path = as_inside_path(&regions->inside, all);
+    return path ? as_regions_read(path, &regions->facts, err) : 0;
 }
 
 static int by_thread(const void *a, const void *b)
@@ -58,7 +58,7 @@ static int by_thread(const void *a, const void *b)
     return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-/* Several of one thread: it executed one program after the other. */
+/* Adds a fact to another one of the same thread, which executed several programs. */
 static void add_fact(struct as_region_fact *to, const struct as_region_fact *more)
 {
     to->n += more->n;
@@ -85,12 +85,12 @@ static void merge_facts(struct as_region_facts *facts)
 }
 
 struct regions_writing {
-    struct regions_collector *said;
+    struct regions_collector *regions;
     struct assay_experiment *experiment;
     int64_t run_id;
 };
 
-/* The row of a thread; 0: nothing is known of it. */
+/* Finds the row of a thread; *id is 0 if there is none. */
 static int find_thread(const struct regions_writing *to, const struct as_region_fact *fact,
                        int64_t *id, struct assay_error *err)
 {
@@ -142,13 +142,13 @@ static int store_lost_flag(const struct regions_writing *to, const char *name, u
 static int store_region_facts(void *context, struct assay_error *err)
 {
     const struct regions_writing *to = context;
-    merge_facts(&to->said->facts);
-    as_vec_foreach (&to->said->facts.at, fact)
+    merge_facts(&to->regions->facts);
+    as_vec_foreach (&to->regions->facts.at, fact)
         AS_TRY(store_region_fact(to, fact, err));
-    AS_TRY(store_lost_flag(to, "regions_lost", to->said->facts.lost,
+    AS_TRY(store_lost_flag(to, "regions_lost", to->regions->facts.lost,
                            "calls of regions were dropped: a process has at most 512 names", err));
     return store_lost_flag(
-        to, "regions_damaged", to->said->facts.damaged,
+        to, "regions_damaged", to->regions->facts.damaged,
         "of regions are invalid: the program overwrote the counters of the agent", err);
 }
 
@@ -161,26 +161,26 @@ static int store_regions(struct as_collector *it, const struct as_collection *al
     return assay_experiment_batch(experiment, store_region_facts, &to, err);
 }
 
-/* For others that want to be in the program. */
+/* Returns the agent session, which other collectors can join. */
 static struct as_agent_session *session_of_regions(const struct as_collector *it)
 {
-    const struct regions_collector *said = it->self;
-    return said->inside.directory[0] ? said->inside.session : NULL;
+    const struct regions_collector *regions = it->self;
+    return regions->inside.directory[0] ? regions->inside.session : NULL;
 }
 
 static void close_regions(struct as_collector *it)
 {
-    struct regions_collector *said = it->self;
-    if (!said)
+    struct regions_collector *regions = it->self;
+    if (!regions)
         return;
-    if (said->inside.directory[0]) { /* of a program that was never let go, or goes on */
+    if (regions->inside.directory[0]) { /* of a program that was never let go, or goes on */
         struct as_region_facts rest = {0};
-        as_regions_read(said->inside.directory, &rest, NULL);
+        as_regions_read(regions->inside.directory, &rest, NULL);
         as_region_facts_fini(&rest);
     }
-    as_inside_leave(&said->inside);
-    as_region_facts_fini(&said->facts);
-    as_free(said);
+    as_inside_leave(&regions->inside);
+    as_region_facts_fini(&regions->facts);
+    as_free(regions);
 }
 
 extern const struct as_collector_kind as_collector_regions;

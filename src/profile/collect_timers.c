@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Timers inside the program as a source of observation: where the kernel refuses its events, or
- * where they are asked for. Their library is preloaded, so the program must be started with it.
+ * Collector of timers inside the program. They sample if the kernel refuses perf events, or on
+ * request. Their library is preloaded, so assay must start the program.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static bool timers_are_wanted(const struct as_collection *all)
 
 static bool timers_may_replace(const struct as_collection *all)
 {
-    return all->request->sampling.stacks != ASSAY_STACKS_LBR; /* which timers have not */
+    return all->request->sampling.stacks != ASSAY_STACKS_LBR; /* timers have no LBR */
 }
 
 /* ---- Beginning ----------------------------------------------------------------------------- */
@@ -29,7 +29,8 @@ static void tidy_timers(const struct as_collection *all)
         assay_timer_sampler_sweep(as_collection_place(), AS_TIMERS_PREFIX);
 }
 
-/* Of two reasons for no samples both are said. */
+/* Checks that the program can be sampled by timers. The message also has the reason `why` the
+ * kernel refused perf events. */
 static int check_program(const struct as_collection *all, const struct assay_error *why,
                          struct assay_error *err)
 {
@@ -94,7 +95,7 @@ static int stop_timers(struct as_collector *it, struct assay_error *err)
 
 /* ---- The end ------------------------------------------------------------------------------- */
 
-/* What was not seen whole, for the flags. */
+/* Records missed threads and processes, for the flags. */
 static int write_missed_timers(struct as_collector *it, const struct as_collection *all,
                                struct assay_error *err)
 {

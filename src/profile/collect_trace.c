@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/os_counters.h"
-#include "agent/tracer.h"
+#include "agent/shared/trace_part.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -23,20 +23,25 @@
 #include "base/ticks.h"
 #include "profile/agent_session.h"
 #include "profile/trace_counters.h"
-#include "profile/trace_meeting.h"
 #include "profile/trace_program.h"
+#include "profile/trace_rendezvous.h"
 #include "profile/trace_switch.h"
+#include "trace/devices.h"
 #include "trace/filter.h"
+#include "trace/record.h"
 
 struct traced {
     struct as_inside inside;
     struct as_tracer_part *part;
     struct as_trace_switch switching;
     struct as_str preload;
+    struct as_str layers;       /* OPENCL_LAYERS=... */
+    const char *environment[8]; /* the session's words, and that */
+    struct as_trace_devices devices;
     char link[PATH_MAX];     /* "": there is none */
     char filter[PATH_MAX];   /* the file of its rules; "": there is none */
     char counters[PATH_MAX]; /* the file of counters of perf; "": there is none */
-    struct as_trace_rendezvous meeting;
+    struct as_trace_rendezvous rendezvous;
     uint64_t missed_n, samples_missed_n, shared_n;
     int missed_errno;
 };
@@ -88,7 +93,7 @@ static const struct {
     {AS_TRACER_MPI, "libassay-mpi.so"},         {AS_TRACER_OPENMP, "libassay-openmp.so"},
     {AS_TRACER_PTHREAD, "libassay-pthread.so"}, {AS_TRACER_IO, "libassay-io.so"},
     {AS_TRACER_MEMORY, "libassay-memory.so"},   {AS_TRACER_FUNCTIONS, "libassay-functions.so"},
-};
+}; /* the ICD loader loads that of OpenCL */
 
 #define SAME_BIT(group, name, bit)                                                                 \
     _Static_assert(AS_TRACER_##group == (bit), "one number here and in the program");
@@ -112,7 +117,7 @@ static void fill_part(struct as_tracer_part *part, const struct assay_trace_opti
     part->groups = options->groups;
     part->callers =
         options->callers < ASSAY_TRACE_CALLERS_N ? options->callers : ASSAY_TRACE_CALLERS_N;
-    part->memory_least_b = options->memory_least_b;
+    part->memory_min_b = options->memory_min_b;
     part->first_ns = (uint64_t)(options->first_s * 1e9);
     part->clock = has_steady_counter() ? AS_TRACE_TSC : AS_TRACE_KERNEL;
     part->tick_hz = part->clock == AS_TRACE_TSC ? measure_rate() : 0;
@@ -136,6 +141,25 @@ static void add_library(struct traced *traced, const char *name)
                    (int)(slash - agent), agent, name);
 }
 
+/* The layer before OpenCL, behind those that the user has. */
+static int add_layer(struct traced *traced, struct as_collector *it, struct assay_error *err)
+{
+    static const char variable[] = "OPENCL_LAYERS";
+    const char *agent = traced->inside.session->preload;
+    const char *slash = strrchr(agent, '/'), *before = getenv(variable);
+    const size_t max_n = sizeof traced->environment / sizeof *traced->environment - 2;
+    size_t n = 0;
+    for (; it->environment && it->environment[n] && n < max_n; n++)
+        traced->environment[n] = it->environment[n];
+    as_str_appendf(&traced->layers, "%s=%s%s%.*s/libassay-opencl.so", variable,
+                   before ? before : "", before && *before ? ":" : "", (int)(slash - agent), agent);
+    if (traced->layers.failed)
+        return as_error_nomem(err, "the libraries of a trace");
+    traced->environment[n] = as_str_z(&traced->layers);
+    it->environment = traced->environment;
+    return 0;
+}
+
 static int prepare_trace(struct as_collector *it, const struct as_collection *all,
                          const struct assay_error *why, struct assay_error *err)
 {
@@ -152,7 +176,7 @@ static int prepare_trace(struct as_collector *it, const struct as_collection *al
     if (options->events)
         AS_TRY(as_trace_counters_check(options->events, err));
     fill_part(traced->part, options);
-    as_trace_rendezvous_prepare(&traced->meeting, traced->part);
+    as_trace_rendezvous_prepare(&traced->rendezvous, traced->part);
     if (as_trace_switch_is_wanted(options)) {
         struct as_switch_part *part =
             as_agent_session_part(traced->inside.session, AS_SWITCH_CLIENT);
@@ -168,6 +192,8 @@ static int prepare_trace(struct as_collector *it, const struct as_collection *al
             add_library(traced, libraries[i].library);
     if (traced->preload.failed)
         return as_error_nomem(err, "the libraries of a trace");
+    if (options->groups & AS_TRACER_OPENCL)
+        AS_TRY(add_layer(traced, it, err));
     it->preload = traced->preload.n ? as_str_z(&traced->preload) : NULL;
     return 0;
 }
@@ -262,7 +288,7 @@ static int start_trace(struct as_collector *it, const struct as_collection *all,
     const int error = errno;
     free(real);
     if (rc == 0) {
-        as_trace_rendezvous_start(&traced->meeting, traced->part,
+        as_trace_rendezvous_start(&traced->rendezvous, traced->part,
                                   as_agent_session_path(traced->inside.session), all->directory);
         AS_TRY(write_filter(traced, all, err));
         AS_TRY(write_counters(traced, all, err));
@@ -279,14 +305,14 @@ static int finish_trace(struct as_collector *it, const struct as_collection *all
                         struct assay_error *err)
 {
     struct traced *traced = it->self;
-    (void)all;
-    (void)err;
+    char path[PATH_MAX];
     as_trace_switch_stop(&traced->switching);
     traced->missed_n = traced->part->streams_missed;
     traced->missed_errno = (int)traced->part->missed_errno;
     traced->samples_missed_n = traced->part->samples_missed;
     traced->shared_n = traced->part->counters_shared;
-    return 0;
+    snprintf(path, sizeof path, "%s/" AS_TRACER_DIRECTORY, all->directory);
+    return as_trace_devices_make(path, &traced->devices, err);
 }
 
 struct trace_flags_writing {
@@ -332,6 +358,34 @@ static int store_missed_flag(void *context, struct assay_error *err)
     return shared.n ? assay_experiment_flag(to->experiment, &shared, err) : 0;
 }
 
+static int store_device_flags(void *context, struct assay_error *err)
+{
+    const struct trace_flags_writing *to = context;
+    const struct as_trace_devices *devices = &to->traced->devices;
+    char text[160];
+    snprintf(text, sizeof text,
+             "commands of OpenCL queues have no times of the device: %" PRIu64 " of %" PRIu64
+             " were not done, failed or were lost",
+             devices->lost_n, devices->commands_n);
+    const struct assay_flag lost = {.run_id = to->run_id,
+                                    .kind = ASSAY_OBJECT_RUN,
+                                    .object_id = to->run_id,
+                                    .name = "trace_device_commands",
+                                    .text = text,
+                                    .n = (int64_t)devices->lost_n};
+    if (lost.n)
+        AS_TRY(assay_experiment_flag(to->experiment, &lost, err));
+    snprintf(text, sizeof text, "times of OpenCL devices are uncertain by %.1f us",
+             (double)devices->error_ns / 1e3);
+    const struct assay_flag clock = {.run_id = to->run_id,
+                                     .kind = ASSAY_OBJECT_RUN,
+                                     .object_id = to->run_id,
+                                     .name = "trace_device_clock",
+                                     .text = text,
+                                     .n = devices->error_ns};
+    return clock.n ? assay_experiment_flag(to->experiment, &clock, err) : 0;
+}
+
 static int store_partial_flag(void *context, struct assay_error *err)
 {
     const struct trace_flags_writing *to = context;
@@ -353,6 +407,8 @@ static int store_trace_flags(struct as_collector *it, const struct as_collection
     struct trace_flags_writing to = {it->self, experiment, run_id};
     if (to.traced->missed_n || to.traced->samples_missed_n || to.traced->shared_n)
         AS_TRY(assay_experiment_batch(experiment, store_missed_flag, &to, err));
+    if (to.traced->devices.queues_n)
+        AS_TRY(assay_experiment_batch(experiment, store_device_flags, &to, err));
     return all->request->trace->first_s > 0
                ? assay_experiment_batch(experiment, store_partial_flag, &to, err)
                : 0;
@@ -371,7 +427,7 @@ static void close_trace(struct as_collector *it)
     if (!traced)
         return;
     as_trace_switch_stop(&traced->switching);
-    as_trace_rendezvous_end(&traced->meeting);
+    as_trace_rendezvous_end(&traced->rendezvous);
     if (traced->link[0])
         unlink(traced->link);
     if (traced->filter[0])
@@ -380,6 +436,7 @@ static void close_trace(struct as_collector *it)
         unlink(traced->counters);
     as_inside_leave(&traced->inside);
     as_str_fini(&traced->preload);
+    as_str_fini(&traced->layers);
     as_free(traced);
 }
 

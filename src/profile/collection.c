@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of sources, and several of them on one launch; see collector.h.
+ * The table of collectors, and the calls of all collectors of one launch.
  */
 #include <poll.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "profile/collector.h"
 
-/* A new source is a line here; the order is that in which all are asked. */
+/* All collectors, in the order of their calls. A new collector needs an entry here. */
 #define COLLECTORS(X)                                                                              \
     X(python) X(perf) X(timers) X(regions) X(objects) X(trace) X(counts) X(delays) X(ledger) X(ends)
 
@@ -58,7 +58,7 @@ static const struct as_collector_kind *stand_in(const struct as_collection *all,
 
 /* ---- Opening ------------------------------------------------------------------------------- */
 
-/* What all sources want the program to be started with. */
+/* Starts the program with the environment and the libraries of all collectors. */
 static int start_program(struct as_collection *all, struct assay_error *err)
 {
     AS_VEC(const char *) environment = {0};
@@ -87,7 +87,7 @@ static int start_or_attach(struct as_collection *all, struct assay_error *err)
                      : assay_launch_attach(all->request->pid, &all->launch, err);
 }
 
-/* Opens all; `*at` is the one that could not be opened. */
+/* Opens all collectors. After an error, `*at` is the index of the one that failed. */
 static int open_all(struct as_collection *all, const struct as_collector *replacing,
                     const struct assay_error *why, size_t *at, struct assay_error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sources of observation behind one interface, and several of them on one launch. A source is a
- * file with its functions, and one line of the table in collection.c. What it sees it hands on as
- * records, notes in the recording, or keeps until it can be told as facts.
+ * Collectors: sources of observation with one interface. Several collectors observe one launch. A
+ * collector is a file with its functions, and an entry of the table in collection.c. It passes on
+ * records, writes facts of the recording, or keeps data for facts of the run.
  */
 #ifndef AS_PROFILE_COLLECTOR_H
 #define AS_PROFILE_COLLECTOR_H
@@ -18,94 +18,96 @@ struct as_collection;
 
 struct as_collector {
     const struct as_collector_kind *kind;
-    void *self; /* its own; made by `prepare` or `open`, released by `close` */
-    /* What the program must be started with, set by `prepare`: "NAME=VALUE" words and a library;
-     * or NULL. Owned by the source. */
+    void *self; /* its state; allocated by `prepare` or `open`, freed by `close` */
+    /* Environment ("NAME=VALUE") and library that the program must start with, or NULL. Set by
+     * `prepare` and owned by the collector. */
     const char *const *environment;
     const char *preload;
 };
 
 /*
- * What a source can do, in the order in which it is asked; NULL: nothing. All may fail, and then
- * the recording does, but for `open` of one that another stands in for. One thread.
+ * Functions of a collector, in the order of their calls; NULL if it has none. A failure ends the
+ * recording, except for `open` of a collector with a replacement. Used by one thread.
  */
 struct as_collector_kind {
     const char *name;
-    /* The source that this one replaces where it is refused (PERMISSION, UNSUPPORTED); NULL: none.
-     */
+    /* Name of the collector that this one replaces if its `open` fails with PERMISSION or
+     * UNSUPPORTED; NULL: none. */
     const char *instead_of;
-    bool (*may_replace)(const struct as_collection *all); /* NULL: it may */
-    bool (*is_wanted)(const struct as_collection *all);   /* NULL: it is */
-    /* Wanted or not, first of all: what such a source of a killed process has left goes. */
+    bool (*may_replace)(const struct as_collection *all); /* NULL: always true */
+    bool (*is_wanted)(const struct as_collection *all);   /* NULL: always true */
+    /* Called first, also if not wanted: removes files that a killed process has left. */
     void (*tidy)(const struct as_collection *all);
-    /* Before the program is there. `why`: of the refused one that it replaces, or NULL. */
+    /* Called before the program exists. `why` is the error of the collector that this one replaces,
+     * or NULL. */
     int (*prepare)(struct as_collector *it, const struct as_collection *all,
                    const struct assay_error *why, struct assay_error *err);
-    /* The program is there: it waits to be let go, or runs already (no plan). */
+    /* Called when the program exists: it waits for its start, or runs already (no plan). */
     int (*open)(struct as_collector *it, const struct as_collection *all, struct assay_error *err);
-    /* It is about to be let go, and what is seen from here on counts. */
+    /* Called just before the program starts. Observations from here on count. */
     int (*start)(struct as_collector *it, const struct as_collection *all, struct assay_error *err);
-    /* Waits for something to do, as assay_sampler_wait; the first that can does it for all. */
+    /* Waits for work, as assay_sampler_wait. Only the first collector with this function is called.
+     */
     bool (*wait)(struct as_collector *it, int other_fd, int timeout_ms);
-    /* Some times a second, and once with `last`: hands on its records by as_collection_hand. */
+    /* Called several times a second, and once with `last`. Passes its records to
+     * as_collection_hand. */
     int (*pump)(struct as_collector *it, struct as_collection *all, bool last,
                 struct assay_error *err);
-    /* A record of any source, before it is written, and after. */
+    /* Called with each record of any collector: `meet` before it is written, `follow` after. */
     int (*meet)(struct as_collector *it, const struct as_collection *all,
                 const struct assay_sample_record *record, struct assay_error *err);
     int (*follow)(struct as_collector *it, const struct as_collection *all,
                   const struct assay_sample_record *record, struct assay_error *err);
-    /* Returns true if a record of another source is left out, after `meet`. */
+    /* Returns true if a record of another collector must be left out. Called after `meet`. */
     bool (*hides)(const struct as_collector *it, const struct assay_sample_record *record);
-    /* The recording ends, and the program goes on. */
+    /* Called if the recording ends and the program continues. */
     int (*stop)(struct as_collector *it, struct assay_error *err);
-    /* After the last pump: what is known of the whole, for the recording. */
+    /* Called after the last `pump`. Writes facts of the recording. */
     int (*finish)(struct as_collector *it, const struct as_collection *all,
                   struct assay_error *err);
-    /* After the attribution: what it has seen, as facts of the run. */
+    /* Called after the attribution. Writes facts of the run. */
     int (*facts)(struct as_collector *it, const struct as_collection *all,
                  struct assay_experiment *experiment, int64_t run_id, struct assay_error *err);
-    void (*close)(struct as_collector *it); /* also of one that was not opened, or not wholly */
-    /* Of those that sample. */
+    void (*close)(struct as_collector *it); /* called also if `open` failed or was not called */
+    /* Choice and counts of a collector that samples. */
     const struct assay_sample_choice *(*choice)(const struct as_collector *it);
     const struct assay_sample_counts *(*counts)(const struct as_collector *it);
-    /* Of one that has the agent in the program, from `prepare` on: others join it. */
+    /* Session of a collector with an agent in the program, from `prepare` on. Others join it. */
     struct as_agent_session *(*session)(const struct as_collector *it);
 };
 
 struct as_collection {
     const struct assay_profile_request *request;
     const struct assay_launch_plan *plan; /* NULL: the process runs already */
-    struct assay_launch *launch;          /* from `open` on */
-    struct assay_recorder *recorder;      /* from `start` on; the caller's */
-    const char *directory;                /* of the run; from `start` on */
-    int64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; of the launch, the latter at `finish` */
-    bool lossy;               /* records were lost; known at `finish` */
-    assay_sample_sink *sink;  /* of records */
+    struct assay_launch *launch;          /* set from `open` on */
+    struct assay_recorder *recorder;      /* set from `start` on; owned by the caller */
+    const char *directory;                /* of the run; set from `start` on */
+    int64_t begin_ns, end_ns; /* of the launch, CLOCK_MONOTONIC; the end is set at `finish` */
+    bool lossy;               /* records were lost; set at `finish` */
+    assay_sample_sink *sink;  /* receives all records */
     void *context;
     struct as_collector at[AS_COLLECTORS_MOST];
     size_t n;
 };
 
-/* The sources of the house, ended by NULL. */
+/* All collectors, ended by NULL. */
 extern const struct as_collector_kind *const as_collector_kinds[];
 
 /*
- * Starts the command of `plan` (not let go yet), or attaches to the request's process, with all
- * wanted sources of `kinds` open. Which of them the kernel permits can only be known by trying:
- * when one that has a stand-in is refused, another child is started; nothing of the program has run
- * by then. Errors: those of starting, attaching and the sources; _close is to be called all the
- * same.
+ * Creates the process of `plan`, stopped before its start, or attaches to the request's process.
+ * Opens all wanted collectors of `kinds`. If the kernel refuses a collector with a replacement, a
+ * new process is created; the program has not run by then. Errors: those of starting, attaching and
+ * the collectors. The caller calls as_collection_close, also after an error.
  */
 int as_collection_open(struct as_collection *all, const struct as_collector_kind *const *kinds,
                        const struct assay_profile_request *request,
                        const struct assay_launch_plan *plan, struct assay_error *err);
-/* Ends the observing: closes all that have no facts to tell yet. */
+/* Ends the observation: closes all collectors without `facts`. */
 void as_collection_release(struct as_collection *all);
-/* Closes all, and the launch. An empty one is fine. */
+/* Closes all collectors and the launch. An empty collection is allowed. */
 void as_collection_close(struct as_collection *all);
 
-/* Asks all in turn; the first failure ends it. */
+/* These call the function of this name of each collector. The first failure ends the calls. */
 int as_collection_start(struct as_collection *all, struct assay_error *err);
 int as_collection_pump(struct as_collection *all, bool last, struct assay_error *err);
 int as_collection_stop(struct as_collection *all, struct assay_error *err);
@@ -114,18 +116,19 @@ int as_collection_facts(struct as_collection *all, struct assay_experiment *expe
                         int64_t run_id, struct assay_error *err);
 void as_collection_wait(struct as_collection *all, int timeout_ms);
 
-/* An assay_sample_sink whose context is the collection: to those that meet it, the collection's
- * sink, those that follow it. */
+/* An assay_sample_sink with the collection as its context. Passes a record to `meet` of all
+ * collectors, to the sink of the collection, and to `follow` of all collectors. A record that
+ * a collector `hides` goes to `meet` only. */
 int as_collection_hand(void *all, const struct assay_sample_record *record,
                        struct assay_error *err);
 
-/* The agent's that is prepared already; NULL: there is none. */
+/* Returns the agent session that a collector has prepared; NULL if there is none. */
 struct as_agent_session *as_collection_session(const struct as_collection *all);
 
-/* Where directories for agents are made. */
+/* Returns the directory in which directories for agents are made. */
 const char *as_collection_place(void);
 
-/* Of the source that samples; NULL: there is none. */
+/* These return choice and counts of the collector that samples; NULL if there is none. */
 const struct assay_sample_choice *as_collection_choice(const struct as_collection *all);
 const struct assay_sample_counts *as_collection_counts(const struct as_collection *all);
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counted events as values: of the run, and of its threads and processes where that is known; see
- * counts.h. Counts have no error, but for counters that took turns: those are estimates, and say
- * so.
+ * Writes counted events as values of the run, and of its threads and processes if known. Counts are
+ * exact, except for multiplexed counters, which are estimates.
  *
- * The kernel gives one count for all that inherited a counter. It would tell what each thread
- * counted when it ends (inherit_stat), but exchanges the counts of different events between threads
- * when there are several on a processor, so that is not used. What the records of switches tell of
- * each thread is complete unless records were lost.
+ * The kernel gives one count for all threads that inherit a counter. Its option inherit_stat is
+ * not used, because it mixes the counts of several events on a CPU. The switch records of each
+ * thread are complete unless records were lost.
  */
 #include "profile/counts.h"
 
@@ -54,7 +52,7 @@ static bool is_time(const struct assay_count *count)
     return strcmp(count->unit, "ns") == 0;
 }
 
-/* "INST_RETIRED:ANY_P" is count_inst_retired_any_p. */
+/* Writes the metric name: count_inst_retired_any_p for "INST_RETIRED:ANY_P". */
 static void name_of(const struct assay_count *count, char *out, size_t n)
 {
     size_t at = (size_t)snprintf(out, n, "count_");
@@ -90,13 +88,13 @@ static struct assay_quantity quantity_of(const struct assay_count *count)
     const int64_t n = (int64_t)(count->raw ? count->raw : 1);
     if (count->value == count->raw)
         return assay_exact((double)count->value, n);
-    /* At least what was seen; what was missed is not bounded. */
+    /* The raw count is the lower bound; there is no upper bound. */
     return assay_derived((double)count->value, (double)count->raw, INFINITY, n);
 }
 
 /* ---- Threads and processes ------------------------------------------------------------------ */
 
-/* Of run ?1: object, how many. Nothing when records were lost. */
+/* Counts of each thread and process of run ?1: object, number. No rows if records were lost. */
 static const struct of_each {
     const char *known;
     enum assay_object_kind kind;

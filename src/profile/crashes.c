@@ -3,7 +3,7 @@
  * Which process of a run went wrong: the exit status of a launcher does not say. Of ranks every bad
  * end counts, of other processes only that by a fault. What a launcher then ends, with SIGTERM or
  * SIGKILL, is not to blame, and is counted only. Where ends come from: process_exits.h,
- * agent/process_exit.c.
+ * agent/core/process_exit.c.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -19,7 +19,7 @@
 
 struct crash {
     uint32_t process; /* of the tally */
-    bool was_told;    /* to end, by somebody else */
+    bool was_told;    /* it ended by SIGTERM or SIGKILL, which its launcher may have sent */
 };
 struct crashes {
     AS_VEC(struct crash) list;
@@ -35,7 +35,8 @@ static bool is_fault(int number)
     return false;
 }
 
-/* The program that a rank starts inherits its number: that one is not the rank. */
+/* Returns true for the process of a rank. A child of a rank inherits its number, but is not a rank.
+ */
 static bool is_rank(const struct as_tally *tally, const struct as_tally_process *process)
 {
     return process->rank >= 0 && (process->parent == ASSAY_NONE ||
@@ -58,7 +59,7 @@ static int find_crashes(struct crashes *crashes)
     return 0;
 }
 
-/* Those to blame first, and of them the one that ended first. */
+/* Sorts processes that failed on their own before the others, then by end time. */
 static int by_blame(const void *a, const void *b, void *tally)
 {
     const struct crash *x = a, *y = b;
@@ -96,17 +97,17 @@ static int flag_crashes(struct as_attribution *all, const struct crashes *crashe
     size_t blamed = 0;
     while (blamed < crashes->list.n && !crashes->list.at[blamed].was_told)
         blamed++;
-    const size_t said = blamed ? blamed : crashes->list.n;
-    for (size_t i = 0; i < said && i < NAMED_MOST; i++)
+    const size_t named_n = blamed ? blamed : crashes->list.n;
+    for (size_t i = 0; i < named_n && i < NAMED_MOST; i++)
         append_crash(&text, crashes->tally, crashes->list.at[i].process);
-    if (said > NAMED_MOST)
-        as_str_appendf(&text, "; and %zu more", said - NAMED_MOST);
-    if (said < crashes->list.n)
+    if (named_n > NAMED_MOST)
+        as_str_appendf(&text, "; and %zu more", named_n - NAMED_MOST);
+    if (named_n < crashes->list.n)
         as_str_appendf(&text, "; %zu more were ended by SIGTERM or SIGKILL",
-                       crashes->list.n - said);
+                       crashes->list.n - named_n);
     const int rc = text.failed ? as_error_nomem(err, "how processes ended")
                                : as_attribute_flag(all, ASSAY_OBJECT_RUN, all->run_id, "crashed",
-                                                   said, err, "%s", as_str_z(&text));
+                                                   named_n, err, "%s", as_str_z(&text));
     as_str_fini(&text);
     return rc;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading schedstat of the threads that run, and telling the recorder.
+ * Reads schedstat of running threads, and writes their run delay to the recorder.
  */
 #include "profile/delays.h"
 
@@ -11,11 +11,11 @@
 #include "base/error.h"
 #include "base/task.h"
 
-/* Between two looks at least, and as a multiple of what a look takes. */
+/* Min time between two readings in ns; and in multiples of the time of a reading. */
 #define LOOK_NS   100000000
 #define LOOK_COST 100
 
-/* -1: there is no such thread, or the kernel does not count. */
+/* Returns the run delay of a thread in ns; -1 if it has ended, or the kernel does not count. */
 static int64_t read_delay(uint32_t pid, uint32_t tid)
 {
     char path[64];
@@ -105,7 +105,7 @@ int as_delays_end(struct as_delays *delays, struct assay_recorder *recorder, uin
     struct as_delay *it = find_delay(delays, pid, tid);
     if (!it)
         return 0;
-    read_one(it); /* a process that nobody has waited for yet is still there */
+    read_one(it); /* a zombie still has its file */
     AS_TRY(record_run_delay(it, recorder, time_ns, err));
     *it = (struct as_delay){0};
     const uint32_t at = (uint32_t)(it - delays->thread.at);

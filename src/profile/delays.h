@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long threads were ready to run and had no processor, by the kernel's account
- * (/proc/PID/task/TID/schedstat, Documentation/scheduler/sched-stats.rst). It is gone with the
- * thread, so it is read again and again: of a thread that ends between two looks what came after
- * the last one is missing.
+ * Run delay of threads: the time that a thread was ready to run and had no CPU. The source is
+ * /proc/PID/task/TID/schedstat (Documentation/scheduler/sched-stats.rst). The file vanishes with
+ * its thread, so it is read repeatedly. The delay after the last reading of a thread is missing.
  */
 #ifndef AS_PROFILE_DELAYS_H
 #define AS_PROFILE_DELAYS_H
@@ -17,26 +16,29 @@
 
 struct as_delay {
     uint32_t pid, tid; /* 0: the slot is free */
-    int64_t before_ns; /* when it was met */
-    int64_t now_ns;    /* -1: not known */
+    int64_t before_ns; /* delay before the recording */
+    int64_t now_ns;    /* delay at the last reading; -1 = unknown */
 };
 
 struct as_delays {
     AS_VEC(struct as_delay) thread;
     AS_VEC(uint32_t) unused;
-    struct as_map_u64 at; /* pid and tid -> slot, perhaps another's by now */
-    int64_t next_ns;      /* when to look again */
+    struct as_map_u64 at; /* pid and tid to slot; the slot may have a new owner */
+    int64_t next_ns;      /* CLOCK_MONOTONIC of the next reading */
 };
 
 void as_delays_init(struct as_delays *delays);
 void as_delays_fini(struct as_delays *delays);
-/* `existed`: what it waited until now was before the recording. 0 or NOMEM. */
+/* Adds a thread. `existed`: the thread is older than the recording, so its delay until now does not
+ * count. Errors: NOMEM. */
 int as_delays_add(struct as_delays *delays, uint32_t pid, uint32_t tid, bool existed);
-/* What others know of a thread that was added and has not ended; -1: nothing. */
+/* Sets the delay of an added thread from another source; -1 for unknown is ignored. */
 void as_delays_know(struct as_delays *delays, uint32_t pid, uint32_t tid, int64_t now_ns);
-/* Reads all, when it is time: looking takes a hundredth of a processor at most. */
+/* Reads the delays of all threads when the next reading is due. Readings use at most 1 % of a CPU.
+ */
 void as_delays_look(struct as_delays *delays, int64_t now_ns);
-/* Tells the recorder ("run_delay_ns"): of a thread that ended at `time_ns`, or of all. */
+/* Writes "run_delay_ns" to the recorder, for a thread that ended at `time_ns`, or for all. Errors:
+ * those of the recorder, NOMEM. */
 int as_delays_end(struct as_delays *delays, struct assay_recorder *recorder, uint32_t pid,
                   uint32_t tid, uint64_t time_ns, struct assay_error *err);
 int as_delays_end_all(struct as_delays *delays, struct assay_recorder *recorder, uint64_t time_ns,

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The choice between two sizes of copies of stacks; see depth.h.
+ * Chooses between two sizes of stack copies.
  */
 #include "profile/depth.h"
 
-/* Samples that a judgement rests on: half a second of a thread. */
+/* Min samples of a judgement: about half a second of one thread. */
 #define STRETCH_N 256
-/* A pump hands out what was recorded before the one before it: two looks later all is new. */
+/* Time until all samples are newer than a change. A pump passes on records from before the previous
+ * pump. */
 #define SETTLE_NS 300000000
-/* A program that changes its mind for ever keeps the larger copy in the end. */
+/* Max number of changes. After that, the larger copy stays. */
 #define TURNS_MOST 16
 
 void as_depth_begin(struct as_depth *depth)
@@ -21,8 +22,8 @@ static bool exceeds_hundredth(uint64_t part, uint64_t all)
     return part * 100 > all;
 }
 
-/* Nine of ten stacks that the smaller copy cuts are cut by the larger too: frames of megabytes, or
- * a recursion without end. */
+/* Returns true if the larger copy cuts more than nine of ten stacks that the smaller one cuts. Such
+ * stacks have huge frames, or a deep recursion. */
 static bool is_in_vain(uint64_t cut, uint64_t deep)
 {
     return cut * 10 > deep * 9;

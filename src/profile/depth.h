@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much of the stacks is copied with each sample. A recording begins with the larger copy; when
- * 99 of 100 stacks need no more than the smaller one, that is taken, and the larger again when more
- * than one of 100 are cut. Knows counts alone: who turns the events is the caller.
+ * Chooses the size of the stack copy of each sample. A recording begins with the larger copy. It
+ * changes to the smaller copy if that is enough for 99 of 100 stacks. It changes back if more than
+ * one of 100 is cut. The input is counts; the caller switches the events.
  */
 #ifndef AS_PROFILE_DEPTH_H
 #define AS_PROFILE_DEPTH_H
@@ -12,15 +12,15 @@
 #include <assay/sample.h>
 
 struct as_depth {
-    struct assay_stack_counts from; /* where the stretch that is judged begins */
-    int64_t settle_ns;              /* until then samples of before come still */
-    unsigned turned;                /* how often */
-    bool is_deep;
-    bool is_useless; /* the larger copy cuts as many */
+    struct assay_stack_counts from; /* at the start of the interval that is judged */
+    int64_t settle_ns;              /* samples from before the last change arrive until then */
+    unsigned turned;                /* number of changes */
+    bool is_deep;                   /* the larger copy is in use */
+    bool is_useless;                /* the larger copy cuts as many stacks */
 };
 
 void as_depth_begin(struct as_depth *depth);
-/* Whether the other copy is to be taken from now on: then `is_deep` has changed. */
+/* Judges the counts at `now_ns`. Returns true if the size must change, after `is_deep` has. */
 bool as_depth_look(struct as_depth *depth, const struct assay_stack_counts *now, int64_t now_ns);
 
 #endif

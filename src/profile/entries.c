@@ -68,10 +68,10 @@ double as_iterations_of(const struct as_operand_loop *loop, const struct assay_l
     unsigned n = 0;
 
     for (size_t i = 0; i < loop->site_n && limit->step; i++) {
-        const struct as_tally_held *held = loop->site[i].held;
-        for (uint32_t d = 0; d < held->draws; d++) {
-            const double left = left_in(limit, &held->draw[d]);
-            const double one = (double)held->sample_n / held->draws;
+        const struct as_tally_registers *registers = loop->site[i].registers;
+        for (uint32_t d = 0; d < registers->draws; d++) {
+            const double left = left_in(limit, &registers->draw[d]);
+            const double one = (double)registers->sample_n / registers->draws;
             if (!(left >= 0 && left < LEFT_MOST))
                 continue;
             sum += one * left;
@@ -118,12 +118,12 @@ static void place_walks(const struct as_operand_loop *loop, struct walk_list *li
     unsigned max_n = 0;
 
     for (size_t i = 0; i < loop->site_n; i++) {
-        const struct as_held_site *site = &loop->site[i];
+        const struct as_register_site *site = &loop->site[i];
         uint64_t address[WALKS_MOST] = {0};
         unsigned n = 0;
-        for (unsigned w = 0; w < list->n && site->held->draws; w++)
+        for (unsigned w = 0; w < list->n && site->registers->draws; w++)
             n += as_stream_address(loop, &loop->streams.at[list->at[w].stream], site->address,
-                                   &site->held->draw[0], &address[w]);
+                                   &site->registers->draw[0], &address[w]);
         if (n <= max_n)
             continue;
         max_n = n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Importing what `perf record` wrote: the file becomes a run with a stream like one of our own, and
- * from there on is attributed like it. The machine and the command are those that the file names.
+ * Imports a file of `perf record`. The file becomes a run with a stream, which is attributed like a
+ * recorded one. The machine and the command are those of the file.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ struct import {
     struct as_str command, argv;
     int64_t run_id;
     char directory[4096];
-    struct as_map_u64 generated; /* processes whose map of generated code was looked for */
+    struct as_map_u64 generated; /* processes with a finished search for a map of generated code */
     uint64_t taken;
     bool same_host;
 };
@@ -43,7 +43,7 @@ static int make_command(struct import *im, struct assay_error *err)
     struct as_out out;
     struct as_json json;
     if (!argv) {
-        im->row.command = "unknown"; /* of an unfinished file */
+        im->row.command = "unknown"; /* an unfinished file has no command */
         return 0;
     }
     as_out_init_str(&out, &im->argv);
@@ -64,7 +64,7 @@ static int make_command(struct import *im, struct assay_error *err)
     return rc;
 }
 
-/* The number between two commas; -1: none. */
+/* Reads ",NUMBER" at *at and advances *at. Returns -1 if there is none. */
 static int64_t next_number(const char **at)
 {
     char *end;
@@ -76,7 +76,7 @@ static int64_t next_number(const char **at)
     return is_one ? value : -1;
 }
 
-/* The host as the file knows it: "GenuineIntel,6,167,1" is vendor, family, model, stepping. */
+/* Adds the host of the file. "GenuineIntel,6,167,1" is vendor, family, model, stepping. */
 static int add_host(struct import *im, struct assay_error *err)
 {
     const struct assay_perf_facts *facts = im->facts;
@@ -129,8 +129,8 @@ static int add_imported_run(struct import *im, struct assay_error *err)
 
 /* ---- Generated code ------------------------------------------------------------------------ */
 
-/* On the machine of the recording the map of generated code may be there still: that of the same
- * process, not of a later one of its number. */
+/* Copies the map of generated code of a process if it still exists on the machine of the recording.
+ * Rejects a map of a later process with the same pid. */
 static int look_for_generated(struct import *im, const struct assay_sample_record *map)
 {
     struct stat data, st;
@@ -178,7 +178,7 @@ static int write_import_facts(struct import *im, struct assay_error *err)
     return write_import_fact(im, "perf_version", im->facts->perf_version, err);
 }
 
-/* What is known only after reading. */
+/* Writes the counts that are known only after the file is read. */
 static int write_import_counts(struct import *im, struct assay_error *err)
 {
     char text[32], name[160];
@@ -249,7 +249,7 @@ static int import(struct import *im, struct assay_error *err)
 {
     char host[256] = "";
     struct as_categories *categories;
-    /* What the user wrote is checked before anything is made. */
+    /* The user's rules are checked before a run is added. */
     AS_TRY(as_categories_read(im->request->attribute.categories, &categories, err));
     as_categories_free(&categories);
     AS_TRY(assay_perf_data_open(im->request->path, &im->data, err));

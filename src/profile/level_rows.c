@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Levels as rows. */
+/* Writes levels as rows. */
 #include "base/error.h"
 #include "base/str.h"
 #include "experiment/bins.h"
 #include "profile/attribute.h"
 
-/* No longer ones are made when all of the run is in so few. */
+/* The last level has at most this number of bins for the whole run. */
 #define BINS_LEAST 64u
 
-/* Thousandths of the bins of a segment, up to the last that has any; "": none has. */
+/* Appends the shares of a state in the bins of a segment, in 0.1 %. The list ends with the last
+ * share that is not 0, and is empty if all are 0. */
 static void append_bin_shares(struct as_str *out, const struct as_level_thread *thread, size_t from,
                               size_t to, unsigned state, int64_t bin_ns)
 {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/levels.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/search.h"
 
 #define BIN_LEAST_NS 1000000
-#define BINS_MOST    2048         /* of a thread */
-#define BINS_IN_ALL  (128u << 10) /* of all threads: 6 MiB here, some 3 MB of rows */
+#define BINS_MOST    2048         /* max bins of a thread */
+#define BINS_IN_ALL  (128u << 10) /* max bins of all threads: 6 MiB of memory, 3 MB of rows */
 
 const char *as_level_state_word(unsigned state)
 {
@@ -57,20 +59,14 @@ uint32_t as_levels_length(const struct as_levels *levels)
     return length;
 }
 
-/* The bin of a number, made when there is none; NULL: no memory. Nearly always it is the last. */
+/* Returns the bin with this number, and adds it if it is new. NULL if memory is exhausted. It is
+ * mostly the last bin. */
 static struct as_level_bin *bin_of(struct as_levels *levels, struct as_level_thread *thread,
                                    uint32_t number)
 {
-    size_t low = 0, high = thread->bin.n;
-    if (high > 0 && thread->bin.at[high - 1].number <= number)
-        low = high - 1;
-    while (low < high) { /* the first that is not before it */
-        const size_t middle = low + (high - low) / 2;
-        if (thread->bin.at[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const size_t n = thread->bin.n, last = n ? n - 1 : 0;
+    const size_t low = as_first_not_near(i, n, last, thread->bin.at[i].number < number);
+    assert(low + 1 >= n || thread->bin.at[low].number < thread->bin.at[low + 1].number);
     if (low < thread->bin.n && thread->bin.at[low].number == number)
         return &thread->bin.at[low];
     if (as_vec_push(&thread->bin, (struct as_level_bin){0}) < 0)
@@ -106,7 +102,7 @@ void as_levels_add(struct as_levels *levels, uint32_t thread, enum as_level_stat
     begin_ns = begin_ns > 0 ? begin_ns : 0;
     if (end_ns <= begin_ns || levels->failed)
         return;
-    /* More threads than bins: no length makes fewer of them. */
+    /* With more threads than bins, longer bins do not reduce their number; hence the limit of 4. */
     while ((end_ns - 1) / levels->bin_ns >= BINS_MOST ||
            (levels->bins_n > BINS_IN_ALL && levels->bins_n > 4 * levels->thread.n))
         as_levels_double(levels);

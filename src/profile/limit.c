@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes killed from the leaves: what a launcher or a shell started would live on without it.
- * proc(5): children of each thread of a process. A process that is begun meanwhile is found when
- * this is done again, for the recording goes on until the command has ended.
+ * Kills a process tree from its leaves, because the children of a launcher or a shell would survive
+ * it. proc(5) lists the children of each thread. The recording repeats the kill until the command
+ * has ended, which catches new processes.
  */
 #include "profile/limit.h"
 

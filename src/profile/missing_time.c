@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processor time that no sample saw. The kernel counts what each process uses, whatever it is; the
- * samples must add up to that, or shares are of a part. What is missing is said, with the processes
- * that it is of and why where that was found out (task_account.c).
+ * Finds CPU time without samples. The kernel counts the CPU time of every process. If the samples
+ * add up to less, their shares refer to a part of the time. A flag names the missing time and its
+ * processes, and the reason if it is known (task_account.c).
  *
- * The account holds more than samples can: what a program does before its first sample can be
- * taken, the last part of a period in each thread. So as not to doubt what is right, a tenth and
- * these are let pass (slack_ns): twice what was measured on a virtual machine whose host was busy.
+ * Samples always miss some time: the start of a program before its first sample, and the last
+ * period of each thread. slack_ns therefore allows these and 10 %. That is twice the loss that was
+ * measured on a virtual machine with a busy host.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -20,15 +20,15 @@
 
 #define SLACK_SHARE 0.1
 #define SLACK_NS    5e7
-/* Of a program from its execution to the first sample that can be. */
+/* Time from the exec of a program to the first possible sample. */
 #define START_NS 3e6
-/* Timers are looked at when the scheduler's clock ticks: ten milliseconds at the slowest. */
+/* Max period of the scheduler's clock tick, at which timers expire. */
 #define TICK_NS 1e7
-/* A process is named when so much of its time is missing, or less where it is known why. */
+/* Min missing share of a process that the flag names, unless the reason is known. */
 #define NAMED_SHARE 0.5
 #define NAMED_MOST  8
 
-/* A process of the kernel's account. */
+/* CPU time of one process: by the kernel, and by samples. */
 struct account {
     uint32_t pid;
     double cpu_ns, seen_ns;
@@ -36,9 +36,9 @@ struct account {
 };
 
 struct unseen_sums {
-    double cpu_ns, user_ns, stolen_ns; /* by the kernel; 0: not known */
-    double seen_ns, missed_ns;         /* by samples, and by those that are known to be lost */
-    double switched_ns;                /* by records of switches */
+    double cpu_ns, user_ns, stolen_ns; /* by the kernel; 0 = unknown */
+    double seen_ns, missed_ns;         /* by samples; by samples that were lost */
+    double switched_ns;                /* by switch records */
     uint64_t short_n;                  /* threads without a sample */
     double short_ns;
     AS_VEC(struct account) account;
@@ -50,7 +50,7 @@ static double info_number(const struct as_attribution *all, uint32_t stream, con
     return value ? strtod(value, NULL) : 0;
 }
 
-/* "PID NS NAME\tWHY". */
+/* Parses "PID NS NAME\tWHY". */
 static int parse_cpu_account(struct unseen_sums *sums, const struct as_tally_fact *fact)
 {
     char *at;
@@ -80,8 +80,8 @@ static int sum_stream_facts(const struct as_attribution *all, struct unseen_sums
     return 0;
 }
 
-/* Of a thread the larger of both is right: samples of a counter are estimates of time, and records
- * of switches may be lost. */
+/* Sums the times of threads. Each thread counts with the larger of two times: by samples, which are
+ * estimates for a counter, and by switch records, which may be lost. */
 static int sum_thread_times(const struct as_attribution *all, struct unseen_sums *sums)
 {
     const struct as_tally *tally = &all->tally;
@@ -115,7 +115,7 @@ static bool is_time(const struct as_tally_stream *stream)
             strcmp(stream->event, assay_sample_event_name(ASSAY_EVENT_CPU_CLOCK)) == 0);
 }
 
-/* What is not sampled in a run in which nothing is amiss. */
+/* Returns the time without samples that is expected in a correct run. */
 static double slack_ns(const struct as_attribution *all, const struct unseen_sums *sums)
 {
     const struct as_tally *tally = &all->tally;
@@ -146,7 +146,7 @@ static bool is_alike(const struct account *a, const struct account *b)
            strncmp(a->name, b->name, (size_t)(a->why - a->name)) == 0;
 }
 
-/* Processes of one name, in a sentence; the time that is missing of them. */
+/* Appends a sentence about all processes with one name. Returns their missing time in ns. */
 static double append_alike_processes(struct as_str *text, struct unseen_sums *sums, size_t first,
                                      uint64_t *n)
 {
@@ -178,7 +178,7 @@ static bool is_first_of_its_kind(const struct unseen_sums *sums, size_t index)
     return true;
 }
 
-/* How many processes were named, and their time in `named_ns`. */
+/* Appends the processes with missing time. Returns their number, and their time in `*named_ns`. */
 static uint64_t append_missed_processes(struct as_str *text, struct unseen_sums *sums,
                                         double *named_ns)
 {
@@ -247,8 +247,9 @@ static int add_value(struct as_attribution *all, const struct assay_metric *metr
     return assay_experiment_value(all->experiment, id, &run, assay_exact(value, 1), err);
 }
 
-/* An event begins with a full period in each new thread: threads that end before it are never
- * sampled. The kernel's account of who ran, from switches, tells how much that is. */
+/* Flags threads that are too short for a sample. An event begins with a full period in each new
+ * thread, so a thread that ends before has no sample. Switch records give the time of such threads.
+ */
 static int flag_short(struct as_attribution *all, const struct unseen_sums *sums,
                       struct assay_error *err)
 {
@@ -280,7 +281,7 @@ static int judge_unseen(struct as_attribution *all, struct unseen_sums *sums,
         .formula = "processor_time_s - time of samples",
         .meaning = "CPU time without samples. Shares refer to the rest."};
     AS_TRY(flag_short(all, sums, err));
-    if (is_time(stream) && !stream->kernel) /* of the user's part alone there are samples */
+    if (is_time(stream) && !stream->kernel) /* the samples cover user code only */
         sums->cpu_ns = sums->user_ns;
     const double seen_ns = is_time(stream) ? sums->seen_ns : fmax(sums->seen_ns, sums->switched_ns);
     const double unseen_ns = fmax(0, sums->cpu_ns - seen_ns - sums->missed_ns);
@@ -291,7 +292,7 @@ static int judge_unseen(struct as_attribution *all, struct unseen_sums *sums,
     return unseen_ns > slack_ns(all, sums) ? flag_time(all, sums, unseen_ns, err) : 0;
 }
 
-/* Pages decide on the bandwidth that the program can reach. */
+/* Adds the share of memory in huge pages, which affects the memory bandwidth. */
 static int add_pages(struct as_attribution *all, struct assay_error *err)
 {
     static const struct assay_metric huge = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One module of the run: has its code opened, and the addresses at which the run's frames stand
- * made rows. What of a module becomes a row beyond that: all loops of the functions that were met.
+ * Attributes one module of the run. It opens the code, and writes rows for the addresses of the
+ * run's frames. It also writes all loops of functions with samples.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "base/str.h"
 #include "profile/attribute.h"
 
-/* A function with this share of the samples keeps its source and assembly. */
+/* Min share of the samples of a function with stored source and assembly. */
 #define HOT 0.001
-/* Instructions kept of one module, at most. */
+/* Max instructions stored for one module. */
 #define EXCERPT_MOST 100000u
 /* A file is analysed when it has little code or this share of the samples. */
 #define SMALL_B      (1u << 20)
@@ -23,14 +23,14 @@ struct module_work {
     struct as_attribution *all;
     const struct as_tally_module *from;
     struct assay_catalogue_module *code;
-    bool is_hot;                        /* enough to be analysed whatever its size */
-    struct as_category_module category; /* what the rules say of the module */
+    bool is_hot;                        /* has enough samples to be analysed at any size */
+    struct as_category_module category; /* rules that apply to the module */
     uint32_t function_n;
-    uint32_t *function;       /* index in all->function + 1; the last is for code of no function */
-    uint32_t *inlined;        /* by inlined call: 0 not looked at, else 1 + as in as_node_fact */
+    uint32_t *function;       /* 1 + index into all->function; last entry: code outside functions */
+    uint32_t *inlined;        /* by inlined call: 0 = not handled, else 1 + as_node_fact.inlined */
     uint64_t *own;            /* running samples by function */
-    size_t first_location;    /* of all->location, whose blocks become rows when all are known */
-    AS_VEC(uint32_t) block;   /* of those locations; ASSAY_NONE */
+    size_t first_location;    /* first of its entries in all->location; their blocks follow later */
+    AS_VEC(uint32_t) block;   /* of those locations, or ASSAY_NONE */
     struct as_sort_key *spot; /* nodes by address, as recorded */
     size_t n;
     AS_VEC(struct assay_catalogue_python) python;
@@ -38,7 +38,7 @@ struct module_work {
 
 /* ---- What it is ---------------------------------------------------------------------------- */
 
-/* Files of the distribution: the user does not compile them. */
+/* Returns true for a file of the distribution, which the user does not compile. */
 static bool is_system(const char *path)
 {
     if (strncmp(path, "/usr/local/", 11) == 0)
@@ -83,7 +83,8 @@ static int new_function(struct module_work *w, uint32_t function, struct assay_e
                                                     : 0;
 }
 
-/* Index in all->function; ASSAY_NONE is asked for as well. */
+/* Sets *index to the index into all->function, and adds a new function. `function` may be
+ * ASSAY_NONE. */
 static int function_of(struct module_work *w, uint32_t function, uint32_t *index,
                        struct assay_error *err)
 {
@@ -101,7 +102,8 @@ static int function_of(struct module_work *w, uint32_t function, uint32_t *index
 static int look_at_inlined(struct module_work *w, uint32_t inlined, int64_t function_id,
                            uint32_t *out, struct assay_error *err);
 
-/* As in as_node_fact: 0 where no rule says anything of it or of what it stands in. */
+/* Sets *out to the number of an inlined call as in as_node_fact. 0 if no rule applies to it or to
+ * its enclosing calls. */
 static int inlined_of(struct module_work *w, uint32_t inlined, int64_t function_id, uint32_t *out,
                       struct assay_error *err)
 {
@@ -162,7 +164,8 @@ static int new_location(struct module_work *w, const struct assay_row_location *
                : 0;
 }
 
-/* Where no run was before, all locations are new: they are written at once, when all are known. */
+/* Sets *id to the location of a row, and adds a new location. In the first run, all locations are
+ * new, and they are written together at the end. */
 static int location_of(struct module_work *w, struct assay_row_location *row, uint32_t block,
                        int64_t *id, struct assay_error *err)
 {
@@ -207,8 +210,9 @@ int as_attribute_locations(struct as_attribution *all, struct assay_error *err)
                                               err);
 }
 
-/* A caller's address is that of its return less 1. Where that is in no function and the return is
- * in one, nothing was called: a signal's return, or the end of a stack made by hand. */
+/* Finds the place of an address. The address of a caller is its return address minus 1. If only the
+ * return address is in a function, that frame made no call. It is then a signal return, or the end
+ * of a stack made by hand. */
 static void find_place(const struct assay_catalogue_module *code, uint64_t address,
                        struct assay_catalogue_place *place)
 {

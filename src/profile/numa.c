@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing and reading the text of processors and their NUMA nodes.
+ * Writes and reads the text of CPUs and their NUMA nodes.
  */
 #include "profile/numa.h"
 
@@ -29,7 +29,7 @@ bool as_numa_write(const struct assay_host *host, char *out, size_t out_b)
     return out[0] != 0;
 }
 
-/* "FIRST-LAST=NODE" at `text`; what follows it, or NULL. */
+/* Reads "FIRST-LAST=NODE" at `text`. Returns the text after it, or NULL if it is invalid. */
 static const char *read_node_run(const char *text, unsigned long run[3])
 {
     static const char behind[] = "-=";

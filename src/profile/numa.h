@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which NUMA node each processor is of, as a fact of a recording: streams are read on other
- * machines too. In text "0-3=0,4-7=1": processors, their node.
+ * The NUMA node of each CPU, as a fact of a recording, because streams are read on other machines
+ * too. Text form: "0-3=0,4-7=1" for CPUs 0 to 3 on node 0, 4 to 7 on node 1.
  */
 #ifndef AS_PROFILE_NUMA_H
 #define AS_PROFILE_NUMA_H
@@ -15,14 +15,15 @@
 #include "base/vec.h"
 
 struct as_numa {
-    AS_VEC(int16_t) node; /* by processor; -1: not known */
+    AS_VEC(int16_t) node; /* by CPU; -1 = unknown */
 };
 
-/* The text of a host; false, and "", where nodes are not known or there is no room. */
+/* Writes the text of a host. Returns false and "" if nodes are unknown, or `out` is too small. */
 bool as_numa_write(const struct assay_host *host, char *out, size_t out_b);
-/* Fills `numa`, to be released by as_vec_fini; what is no such text is passed over. 0 or NOMEM. */
+/* Parses the text. Stops at an invalid part. The caller releases numa->node with as_vec_fini.
+ * Errors: NOMEM. */
 int as_numa_read(struct as_numa *numa, const char *text);
-/* -1: not known. */
+/* Returns the node of a CPU, or -1 if unknown. */
 int as_numa_of(const struct as_numa *numa, uint32_t cpu);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a line "KEY:   N kB"; 0: no such line. */
+/* Returns the bytes of the line "KEY:   N kB"; 0 if there is none. */
 static uint64_t rollup_bytes(const char *text, const char *key)
 {
     const size_t key_n = strlen(key);
@@ -20,7 +20,7 @@ static uint64_t rollup_bytes(const char *text, const char *key)
 
 bool as_process_pages_parse(const char *text, struct as_process_pages *sum)
 {
-    /* Memory of hugetlbfs is not in the sum of anonymous memory. */
+    /* "Anonymous" does not include memory of hugetlbfs. */
     const uint64_t reserved_b =
         rollup_bytes(text, "Private_Hugetlb") + rollup_bytes(text, "Shared_Hugetlb");
     const uint64_t anonymous_b = rollup_bytes(text, "Anonymous");

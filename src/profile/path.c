@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Call paths: the tree of frames becomes a tree of functions and the places they were called from,
- * each with the category of its own time; sums become samples.
+ * Builds call paths from the tree of frames. A call path has a function, the place of its call and
+ * its caller's path. It also has the category of its own time. Sums become samples.
  */
 #include <assert.h>
 
@@ -16,11 +16,11 @@ struct path {
     uint32_t depth;
 };
 
-/* One path per (path of the caller, function, place of the call). Two modules of the recording may
- * be one of the experiment, and so their functions. */
+/* The key of a path: path of the caller, function, place of the call. Functions are those of the
+ * experiment, because two modules of a recording may be one module there. */
 struct edge {
     uint32_t parent;
-    uint32_t inlined; /* at that place, as in as_node_fact */
+    uint32_t inlined; /* inlined call at that place, as in as_node_fact */
     int64_t function, call_location;
 };
 
@@ -28,23 +28,23 @@ struct paths {
     struct as_attribution *all;
     AS_VEC(struct path) path;              /* 0: no caller */
     AS_VEC(struct edge) edge;              /* by path */
-    AS_VEC(struct assay_row_callpath) row; /* new ones, not written yet */
+    AS_VEC(struct assay_row_callpath) row; /* new ones, not yet written */
     struct as_index index;
-    uint32_t *of_node; /* NO_PATH: not known yet */
+    uint32_t *of_node; /* path of each node; NO_PATH = not yet known */
     struct as_workers workers;
     struct as_map_u64
-        told;         /* inlined calls whose category was told, by frame's category and them */
-    int64_t known_id; /* the last path that earlier runs have left */
+        told; /* inlined calls with a written category, by the frame's category and the call */
+    int64_t known_id; /* the last path of earlier runs; 0 = none */
 };
 
 #define NO_PATH   UINT32_MAX
-#define NODE_BUSY (UINT32_MAX - 1) /* its callers are being looked for */
+#define NODE_BUSY (UINT32_MAX - 1) /* the search for its callers is running */
 
 /* ---- Inlined functions --------------------------------------------------------------------- */
 
 /*
- * Whose time an inlined call is in a frame of `frame`, as if it were called; where that is not the
- * frame's, it becomes a row.
+ * Sets *category to that of an inlined call, as if a frame of category `frame` called it. Adds a
+ * row if the two categories differ.
  */
 static int category_inside(struct paths *p, uint32_t frame, uint32_t inlined, uint32_t *category,
                            struct assay_error *err)
@@ -75,7 +75,8 @@ static int category_inside(struct paths *p, uint32_t frame, uint32_t inlined, ui
 
 /* ---- Paths --------------------------------------------------------------------------------- */
 
-/* Where no run was before, all paths are new: they are written at once, when all are known. */
+/* Writes a path and sets *id. In the first run, all paths are new, and they are written together at
+ * the end. */
 static int write_path(struct paths *p, const struct assay_row_callpath *row, int64_t *id,
                       struct assay_error *err)
 {
@@ -126,7 +127,7 @@ static int path_of(struct paths *p, const struct edge *edge,
                                                    : 0;
 }
 
-/* The path that both are below. */
+/* Returns the innermost common caller of two paths. */
 static uint32_t common_path(const struct paths *p, uint32_t a, uint32_t b)
 {
     while (a != b) {
@@ -146,9 +147,9 @@ static void call_from(const struct paths *p, uint32_t node, struct edge *edge)
 }
 
 /*
- * The caller of a body of a region on a worker's stack: the runtime's frame below which the program
- * called the same function. Of several callers of one region, samples do not tell which it was:
- * then the body stands below what all of them have in common.
+ * Sets the caller of the body of a region on a worker's stack. That is the runtime's frame through
+ * which the program calls the same function. If a region has several callers, samples do not show
+ * the right one. The body then gets their innermost common caller.
  */
 static int join_worker(struct paths *p, uint32_t node, struct edge *edge, struct assay_error *err)
 {
@@ -158,7 +159,7 @@ static int join_worker(struct paths *p, uint32_t node, struct edge *edge, struct
         const uint32_t parent = p->all->tally.node.at[at].parent;
         AS_TRY(find_path(p, parent, err));
         if (p->of_node[parent] >= NODE_BUSY)
-            continue; /* a region in itself */
+            continue; /* the region contains itself */
         const uint32_t path = p->of_node[parent];
         const uint32_t common = joined ? common_path(p, edge->parent, path) : path;
         if (!joined || (common == path && common != edge->parent)) {
@@ -175,13 +176,15 @@ static int join_worker(struct paths *p, uint32_t node, struct edge *edge, struct
     return 0;
 }
 
-/* Leaves NO_PATH where the callers of `node` are being looked for. */
+/* Finds the path of `node`. Leaves it unset while a search for its callers is running. */
 static int find_path(struct paths *p, uint32_t node, struct assay_error *err)
 {
     const struct as_attribution *all = p->all;
     if (p->of_node[node] != NO_PATH)
         return 0;
+    assert(node < all->tally.node.n);
     const uint32_t parent = all->tally.node.at[node].parent;
+    assert(parent < node); /* so callers end */
     const struct as_function_fact *function = &all->function.at[all->node[node].function];
     struct edge edge = {.function = function->id};
     p->of_node[node] = NODE_BUSY;
@@ -209,7 +212,7 @@ static int walk_nodes(struct paths *p, struct assay_error *err)
 
 /* ---- Samples ------------------------------------------------------------------------------- */
 
-/* What of a sum has a category of its own, for it is inlined. */
+/* Writes the categories of inlined calls that differ from those of their frames. */
 static int add_inlined_categories(struct paths *p, struct assay_error *err)
 {
     const struct as_attribution *all = p->all;
@@ -233,7 +236,8 @@ static struct assay_row_sample sample_of(const struct paths *p, const struct as_
                                      .time_ns = (int64_t)sum->time_ns};
 }
 
-/* Sums by thread, path and location, of which the first sort is by what decides last. */
+/* Sorts the sums by thread, path and location. The sorts are stable, so the last key comes first.
+ */
 static int order_sums(const struct paths *p, struct as_sort_key *key, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -246,7 +250,7 @@ static int order_sums(const struct paths *p, struct as_sort_key *key, size_t n)
     return as_sort_keys(key, n);
 }
 
-/* In the order in which they are kept: each row goes to the end. */
+/* Adds the samples in the order of their table, so that each row is appended at the end. */
 static int add_samples(struct paths *p, struct assay_error *err)
 {
     const struct as_tally *tally = &p->all->tally;
@@ -268,7 +272,7 @@ static int add_samples(struct paths *p, struct assay_error *err)
     return rc;
 }
 
-/* The last path that is there already: of earlier runs. */
+/* Sets known_id to the last path of earlier runs. */
 static int last_path(struct paths *p, struct assay_error *err)
 {
     struct assay_rows *rows;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Phases of a process: which threads could share its work. A phase begins where a thread that
- * matters starts, or where the first thread is the only one left. A thread that waits while others
- * of its process run does not pay for that waiting: its work is done elsewhere.
+ * Finds the phases of a process: the threads that could share its work. A phase begins when an
+ * important thread starts, or when only the first thread is left. A thread is not charged for
+ * waits while others of its process run, because they do its work.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +12,13 @@
 #include "profile/attribute.h"
 
 #define PHASES_MAX   64
-#define MATTERS      0.01 /* of what the thread that runs longest runs */
-#define BORDER_MERGE 0.01 /* of the run: borders that are nearer than this are one */
+#define MATTERS      0.01 /* min run time of an important thread, as a share of the longest one */
+#define BORDER_MERGE 0.01 /* min distance of two borders, as a share of the run */
 
 struct process_threads {
     const struct as_attribution *all;
-    AS_VEC(uint32_t) thread; /* of one process, by start */
-    int64_t *on_ns;          /* by bin: what all of them run, or are ready to run */
+    AS_VEC(uint32_t) thread; /* of one process, sorted by start */
+    int64_t *on_ns;          /* by bin: time that all of them run, or are ready to run */
     uint32_t length;
     AS_VEC(uint32_t) first; /* bin of each phase, ascending */
 };
@@ -65,7 +65,7 @@ static uint32_t bin_at(const struct process_threads *of, int64_t ns)
     return ns < 0 || bin > of->length ? of->length : (uint32_t)bin;
 }
 
-/* None of the threads in `at` lives then, but the first one. */
+/* Returns true if only the first thread of `at` exists at the time `ns`. */
 static bool is_alone(const struct process_threads *of, const uint32_t *at, size_t n, int64_t ns)
 {
     for (size_t i = 1; i < n; i++) {
@@ -91,7 +91,8 @@ static void merge_near(struct process_threads *of, uint32_t near)
     of->first.n = n;
 }
 
-/* `at`: the threads that matter, the first of the process first. */
+/* Finds the phases of a process. `at` are its important threads, beginning with its first thread.
+ */
 static int find_phases(struct process_threads *of, const uint32_t *at, size_t n)
 {
     uint32_t near = (uint32_t)(BORDER_MERGE * of->length) + 1;
@@ -135,8 +136,8 @@ static int divide_process(struct process_threads *of)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* The thread waits in the bin while others of the process run, or are ready to: the smaller of
- * both. */
+/* Returns the time that the thread waits in the bin while others of its process run or are ready.
+ * That is the smaller one of both times. */
 static int64_t awaited_ns(const struct process_threads *of, const struct as_level_bin *bin,
                           bool switches)
 {
@@ -188,7 +189,7 @@ static int add_process(struct process_threads *of, struct assay_error *err)
     return 0;
 }
 
-/* Threads of a process are neighbours, in the order of their starts. */
+/* Compares threads by process, then by start. */
 static int by_process(const void *a, const void *b, void *threads)
 {
     const struct as_tally_thread *thread = threads;
@@ -200,7 +201,7 @@ static int by_process(const void *a, const void *b, void *threads)
     return (x > y) - (x < y);
 }
 
-/* `at`: the threads of the run in the order of their processes. */
+/* Adds the phases of all processes. `at` are the threads of the run, sorted by process. */
 static int add_processes(struct process_threads *of, const uint32_t *at, size_t n,
                          struct assay_error *err)
 {

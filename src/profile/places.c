@@ -84,14 +84,14 @@ int as_attribute_places(struct as_attribution *all, struct assay_error *err)
     struct as_tally *t = &all->tally;
     struct as_map_u64 loop;
 
-    if (!t->operand.n && !t->held.n) /* most runs have none */
+    if (!t->operand.n && !t->registers.n) /* most runs have none */
         return 0;
     find_locations(all, t->operand.at, t->operand.n, sizeof *t->operand.at);
-    find_locations(all, t->held.at, t->held.n, sizeof *t->held.at);
+    find_locations(all, t->registers.at, t->registers.n, sizeof *t->registers.at);
     as_map_u64_init(&loop);
     const int rc = read_loops(all, &loop, err);
     find_loops(&loop, t->operand.at, t->operand.n, sizeof *t->operand.at);
-    find_loops(&loop, t->held.at, t->held.n, sizeof *t->held.at);
+    find_loops(&loop, t->registers.at, t->registers.n, sizeof *t->registers.at);
     as_map_u64_fini(&loop);
     return rc;
 }

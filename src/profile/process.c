@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What can be known of a process only while it lives (program, command, rank), or soon after (its
- * map of generated code).
+ * Reads facts about a process: program, command and rank while it runs, its map of generated code
+ * also soon after.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -18,7 +18,8 @@
 #include "experiment/secrets.h"
 #include "profile/record.h"
 
-/* The command line of a process without secrets, its words joined by blanks. */
+/* Reads the command line of a process, without secrets, as one text with blanks. Returns false if
+ * there is none. */
 static bool read_command(uint32_t pid, struct as_str *out)
 {
     char path[64], words[4096];
@@ -59,7 +60,7 @@ int as_record_process(struct assay_recorder *recorder, uint32_t pid, uint64_t ti
     struct as_str command = {0};
     const bool is_there = read_exe(pid, exe, sizeof exe);
     int rc = 0;
-    /* The kernel tells of a program before it has put arguments and environment in their place. */
+    /* The kernel reports an exec before the arguments and the environment can be read. */
     if (!read_command(pid, &command) && is_there && !is_last)
         return 1;
     if (command.failed)
@@ -82,7 +83,7 @@ int as_record_end(struct assay_recorder *recorder, uint32_t pid, uint64_t time_n
                                   text, err);
 }
 
-/* Anyone can make a file of that name: it must be of the process's user. */
+/* Returns true if the user of the process owns the file, because any user can make such a file. */
 static bool is_from(int fd, uid_t user)
 {
     struct stat status;

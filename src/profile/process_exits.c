@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ends of processes; see process_exits.h. What is not known stays unknown: the row of a process
- * then has neither code nor signal.
+ * Records how processes end. The row of a process with an unknown end has neither code nor signal.
  */
 #include "profile/process_exits.h"
 
@@ -14,10 +13,10 @@
 #include "base/task.h"
 #include "profile/record.h"
 
-/* Descriptors that are held at most; those of processes that begin then are not opened. */
+/* Max number of open pidfds. Further processes get none. */
 #define HELD_MOST 1024u
 
-/* As linux/pidfd.h has it since Linux 6.15; that of Debian 12 is older. */
+/* Layout of linux/pidfd.h since Linux 6.15; older headers do not have it. */
 struct info {
     uint64_t mask, cgroup;
     uint32_t pid, group, parent, user[8];
@@ -52,7 +51,7 @@ static int begin_watching(struct as_ends *ends, uint32_t pid, struct assay_error
     if (ends->is_refused || ends->process.n >= HELD_MOST || find_watched(ends, pid))
         return 0;
     struct as_ends_process made = {.pid = pid, .fd = (int)syscall(SYS_pidfd_open, pid, 0)};
-    if (made.fd < 0) /* gone, or no room: this one is not known */
+    if (made.fd < 0) /* the process has ended, or no descriptor is free */
         return 0;
     if (query_exit_status(made.fd, &status) == NEVER && errno != ESRCH)
         ends->is_refused = true;
@@ -76,7 +75,7 @@ int as_ends_on_record(struct as_ends *ends, const struct assay_sample_record *re
         process->end_ns = record->time_ns;
         return 0;
     }
-    /* Where it is hidden from us it reads as 0. */
+    /* The end reads as 0 if we have no permission to see it. */
     if (as_task_read(record->pid, &task) && task.state == 'Z' && task.end)
         return as_record_end(recorder, record->pid, record->time_ns, task.end, err);
     return 0;

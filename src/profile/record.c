@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recording one run: start or attach, sample until it ends (or the user or a limit ends the
- * recording), write the stream, complete the row of the run, attribute. What is written a second
- * ago is safe whatever happens to this process.
+ * Records one run. It starts or attaches to a process, and samples it. The end of the process, the
+ * user, or a limit ends the recording. Then it writes the stream, completes the row of the run, and
+ * attributes. If this process is killed, only data of the last second is lost.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,19 +23,19 @@
 #include "profile/limit.h"
 #include "profile/record.h"
 
-/* Between two looks at the kernel's buffers, and two flushes of the stream. */
+/* Time between two readings of the kernel's buffers, and between two flushes of the stream. */
 #define LOOK_MS  100
 #define FLUSH_NS 1000000000
-/* Of the thread that empties the buffers, where the user may: a hundred threads that run leave it
- * too little time otherwise, and stacks are lost. */
+/* Priority of the thread that reads the buffers, if permitted. Otherwise a hundred running threads
+ * leave it too little time, and samples are lost. */
 #define RECORDING_NICE (-15)
-/* Ctrl-C in a row end a program that does not listen. */
+/* Number of Ctrl-C that kill a program that ignores them. */
 #define KILL_AFTER 3
 
-/* Looks at a process that has no command line; the last takes it as it is. */
+/* Max readings of a process without a command line. The last one records it without. */
 #define LOOKS_MOST 500
 
-/* A process that was begun when it was looked at. */
+/* A process that had no command line yet at its first reading. */
 struct early {
     uint32_t pid;
     uint64_t time_ns;
@@ -48,19 +48,19 @@ struct recording {
     struct assay_profile_result *result;
     struct assay_launch_plan *plan;
     struct as_collection sources;
-    struct assay_sample_choice choice; /* outlives its source */
+    struct assay_sample_choice choice; /* a copy, valid after its collector is closed */
     struct assay_recorder *recorder;
-    struct assay_host_load load; /* when it began */
+    struct assay_host_load load; /* at the beginning */
     struct assay_row_run row;
     int64_t run_id;
     int64_t begin_ns;      /* CLOCK_MONOTONIC */
-    struct as_looks looks; /* for which limits of time hold */
+    struct as_looks looks; /* time that counts for time limits */
     char directory[4096], digest[17], label[64], numa[4096];
     struct rusage before;
     AS_VEC(struct early) early;
-    struct as_map_u64 user; /* of processes, while these lived */
-    bool begun; /* the program executes, or is attached to: there is something to keep */
-    bool ended; /* by the user or the limit of time, not by the program */
+    struct as_map_u64 user; /* from a pid to its user id */
+    bool begun;             /* the program has started, or assay is attached: the run is kept */
+    bool ended;             /* the user or a time limit ended the recording */
 };
 
 /* ---- The row ------------------------------------------------------------------------------- */
@@ -71,7 +71,7 @@ static const char *stacks_word(unsigned stacks)
     return words[stacks];
 }
 
-/* What varies is known even of a run that does not come to its end. */
+/* Adds the settings of the run at its beginning, so that a failed run has them too. */
 static int add_settings(const struct recording *r, struct assay_error *err)
 {
     for (size_t i = 0; i < r->request->setting_n; i++) {
@@ -184,7 +184,7 @@ static uid_t user_of(const struct recording *r, uint32_t pid)
     return user == AS_MAP_NONE ? as_record_user(pid) : user;
 }
 
-/* Everything goes to the recorder; a program that begins is looked at while it is there. */
+/* Writes a record to the recorder. Reads the facts of a new program while it exists. */
 static int on_sample_record(void *context, const struct assay_sample_record *record,
                             struct assay_error *err)
 {
@@ -230,7 +230,7 @@ static int kill_deaf(struct recording *r, struct assay_error *err)
     return assay_launch_signal(r->sources.launch, SIGKILL, err);
 }
 
-/* Kills the command and what it started, again and again until it has ended. */
+/* Kills the command and its descendants after the time limit. Repeated until they have ended. */
 static void enforce_time_limit(struct recording *r)
 {
     if (!r->plan || r->request->limit_s <= 0 || (double)r->looks.all_ns < r->request->limit_s * 1e9)
@@ -290,7 +290,7 @@ static int finish_stream(struct recording *r, struct assay_error *err)
 
 /* ---- Steps --------------------------------------------------------------------------------- */
 
-/* A mistake in the user's rules is to be known before hours are spent. */
+/* Checks the user's rules before a long recording begins. */
 static int check_rules(const struct assay_profile_request *request, struct assay_error *err)
 {
     struct as_categories *categories;
@@ -304,7 +304,8 @@ static int find_target(struct recording *r, struct assay_error *err)
     return r->request->command ? assay_launch_plan(r->request->command, &r->plan, err) : 0;
 }
 
-/* The program runs already, or waits to: its priority stays what it is. The old one. */
+/* Raises the priority of this process, and returns the old one. The program exists already, so its
+ * priority does not change. */
 static int hurry(void)
 {
     const int nice_was = getpriority(PRIO_PROCESS, 0);
@@ -313,7 +314,8 @@ static int hurry(void)
     return nice_was;
 }
 
-/* Behind a launcher the program has our rank, also when it ends before it can be looked at. */
+/* Records our own rank for the program. A launcher gave it to us, and the program may end before it
+ * can be read. */
 static int record_own_rank(struct recording *r, struct assay_error *err)
 {
     const uint32_t pid = (uint32_t)assay_launch_pid(r->sources.launch);
@@ -327,8 +329,8 @@ static int record_own_rank(struct recording *r, struct assay_error *err)
                                   err);
 }
 
-/* Its waiting for a processor is counted from when it was made, its switches are recorded from when
- * it executes: what lies between is to be told apart. */
+/* Records the run delay of the program at its exec. The kernel counts the delay from the creation
+ * of the process, but switches are recorded from the exec on. */
 static int record_start_delay(struct recording *r, struct assay_error *err)
 {
     const struct assay_launch_outcome *outcome = assay_launch_outcome(r->sources.launch);
@@ -354,7 +356,7 @@ static int record(struct recording *r, struct assay_error *err)
     if (r->plan) {
         AS_TRY(assay_launch_go(r->sources.launch, err));
         r->begun = true;
-        /* What we took to prepare is no time of the program. */
+        /* The time of our preparation does not count as time of the program. */
         r->begin_ns = (int64_t)assay_launch_outcome(r->sources.launch)->start_ns;
         r->row.start_ns = r->begin_ns + as_clock_offset_ns();
         r->sources.begin_ns = r->begin_ns;
@@ -366,7 +368,7 @@ static int record(struct recording *r, struct assay_error *err)
                                  (uint64_t)as_monotonic_ns(), true, err));
     }
     int rc = record_until_end(r, err);
-    /* Whatever happened, what was taken is written. */
+    /* After an error, the recorded data is written too. */
     if (rc == 0)
         rc = finish_stream(r, err);
     const int end = assay_recorder_finish(&r->recorder, as_collection_counts(&r->sources), &late);
@@ -377,7 +379,7 @@ static int record(struct recording *r, struct assay_error *err)
     return rc;
 }
 
-/* A program that was let go is waited for even when its recording has failed. */
+/* Waits for the end of the program, even if the recording has failed. */
 static void wait_for_end(struct recording *r)
 {
     struct assay_error ignored;
@@ -390,7 +392,7 @@ static void wait_for_end(struct recording *r)
     }
 }
 
-/* Those that came while the stream was finished are of the run, too. */
+/* Handles signals that arrived while the stream was completed; they belong to the run. */
 static void handle_last_signals(struct recording *r)
 {
     struct assay_error ignored;
@@ -407,7 +409,7 @@ static void set_recording_result(struct recording *r)
     r->result->interrupted = outcome->interrupted;
 }
 
-/* A program that never began leaves no run: there is nothing to attribute or to show. */
+/* Removes the run of a program that never started. */
 static void forget_run(struct recording *r)
 {
     struct assay_error ignored;
@@ -417,7 +419,7 @@ static void forget_run(struct recording *r)
         r->result->run_id = r->run_id = 0;
 }
 
-/* All but the attribution. What is observed beside the samples is told as facts after that. */
+/* Does all work before the attribution. Other observations become facts after it. */
 static int observe(struct recording *r, const struct as_collector_kind *const *kinds,
                    struct assay_error *err)
 {
@@ -450,7 +452,7 @@ int as_profile_run_with(const struct as_collector_kind *const *kinds,
     if (rc < 0 && !r.begun)
         forget_run(&r);
     as_collection_release(&r.sources);
-    assay_launch_close(&r.sources.launch); /* from here on signals are for who made us */
+    assay_launch_close(&r.sources.launch); /* from here on, signals end this process */
     as_vec_fini(&r.early);
     as_map_u64_fini(&r.user);
     if (rc == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a run had around it: the machine and the environment.
+ * Records the machine and the environment of a run.
  */
 #include <limits.h>
 #include <math.h>
@@ -77,8 +77,8 @@ static int add_places(struct assay_experiment *experiment, const struct assay_to
     return 0;
 }
 
-/* What was measured on this machine by now: numbers of the run may use it. A file that is damaged
- * is as none here; `assay machine` says it. */
+/* Adds the measured figures of this machine, which metrics of the run may use. A damaged file
+ * counts as missing; `assay machine` reports it. */
 static int add_figures(struct assay_experiment *experiment, const struct assay_host *host,
                        int64_t host_id, struct assay_error *err)
 {
@@ -134,7 +134,7 @@ static struct assay_number counted_between(int64_t before, int64_t after)
 void as_run_usage(const struct assay_launch_outcome *outcome, struct assay_row_run *row)
 {
     if (!outcome->exited && !outcome->signalled)
-        return; /* nobody waited for it, so nothing was counted */
+        return; /* we have not waited for the process, so there are no counts */
     row->resident_max_b = assay_known((int64_t)outcome->resident_max_b);
     row->fault_major_n = assay_known((int64_t)outcome->fault_major_n);
     row->fault_minor_n = assay_known((int64_t)outcome->fault_minor_n);

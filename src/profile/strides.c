@@ -32,8 +32,8 @@ static void add_stride(struct seen_strides *out, int64_t stride_b, uint64_t n)
 }
 
 /* If two registers have several values each, the pairs are unknown. */
-static void add_place(const struct assay_held_stride *stride, const struct as_tally_held *held,
-                      struct seen_strides *out)
+static void add_place(const struct assay_register_stride *stride,
+                      const struct as_tally_registers *registers, struct seen_strides *out)
 {
     uint64_t fixed = (uint64_t)stride->constant_b, least = UINT64_MAX;
     const struct as_tally_value *several = NULL;
@@ -44,9 +44,9 @@ static void add_place(const struct assay_held_stride *stride, const struct as_ta
         const unsigned reg = assay_reg_dwarf(stride->reg[i]);
         const struct as_tally_value *first = NULL;
         unsigned n = 0;
-        for (unsigned k = 0; k < held->values; k++)
-            if (held->value[k].reg == reg) {
-                first = n++ ? first : &held->value[k];
+        for (unsigned k = 0; k < registers->values; k++)
+            if (registers->value[k].reg == reg) {
+                first = n++ ? first : &registers->value[k];
             }
         if (!n || (n > 1 && several))
             return;
@@ -68,18 +68,18 @@ static void add_place(const struct assay_held_stride *stride, const struct as_ta
 
 /* The strides of one operand in all samples of its loop. */
 static struct seen_strides seen_of(const struct as_operand_loop *loop,
-                                   const struct assay_held_stride *stride)
+                                   const struct assay_register_stride *stride)
 {
     struct seen_strides out = {0};
 
     for (size_t i = 0; i < loop->site_n; i++)
-        add_place(stride, loop->site[i].held, &out);
+        add_place(stride, loop->site[i].registers, &out);
     return out;
 }
 
 /* The stride that most samples have, the shortest, and the share of the samples that any has. */
 static struct as_seen_stride stride_of(const struct as_operand_loop *loop,
-                                       const struct assay_held_stride *stride)
+                                       const struct assay_register_stride *stride)
 {
     const struct seen_strides all = seen_of(loop, stride);
     struct as_seen_stride out = {.known = 0, .share = 0};
@@ -100,14 +100,14 @@ static struct as_seen_stride stride_of(const struct as_operand_loop *loop,
 }
 
 /* The value that a register holds in most samples of an instruction; NULL: in none often. */
-static const struct as_tally_value *most_frequent_value(const struct as_tally_held *held,
+static const struct as_tally_value *most_frequent_value(const struct as_tally_registers *registers,
                                                         unsigned reg)
 {
     const struct as_tally_value *most = NULL;
 
-    for (unsigned i = 0; i < held->values; i++)
-        if (held->value[i].reg == reg && (!most || held->value[i].n > most->n))
-            most = &held->value[i];
+    for (unsigned i = 0; i < registers->values; i++)
+        if (registers->value[i].reg == reg && (!most || registers->value[i].n > most->n))
+            most = &registers->value[i];
     return most;
 }
 
@@ -122,17 +122,17 @@ static struct as_seen_stride based_stride(const struct as_operand_loop *loop,
     for (size_t i = 0; i < loop->site_n; i++) {
         if (loop->site[i].address < based->first || loop->site[i].address > based->last)
             continue;
-        const struct as_tally_value *most = most_frequent_value(loop->site[i].held, reg);
-        all_n += loop->site[i].held->sample_n;
+        const struct as_tally_value *most = most_frequent_value(loop->site[i].registers, reg);
+        all_n += loop->site[i].registers->sample_n;
         base = most && (!base || most->n > base->n) ? most : base;
     }
     for (size_t i = 0; i < loop->site_n && base; i++) {
-        const struct as_tally_held *held = loop->site[i].held;
+        const struct as_tally_registers *registers = loop->site[i].registers;
         if (loop->site[i].address < based->first || loop->site[i].address > based->last)
             continue;
-        for (unsigned k = 0; k < held->values; k++)
-            if (held->value[k].reg == reg && held->value[k].value == base->value)
-                same_n += held->value[k].n;
+        for (unsigned k = 0; k < registers->values; k++)
+            if (registers->value[k].reg == reg && registers->value[k].value == base->value)
+                same_n += registers->value[k].n;
     }
     const double share = all_n >= BASES_LEAST ? (double)same_n / (double)all_n : 0;
     return share < AS_STRIDE_SHARE_SURE
@@ -147,8 +147,8 @@ void as_strides_see(struct as_operand_loop *loop)
         struct as_seen_stride *seen = &loop->seen[i];
 
         *seen = (struct as_seen_stride){at->stride_b, at->stride_b, (double)NAN, 1};
-        if (at->held.n)
-            *seen = stride_of(loop, &at->held);
+        if (at->register_stride.n)
+            *seen = stride_of(loop, &at->register_stride);
         else if (at->based.reg != ASSAY_REG_NONE)
             *seen = based_stride(loop, &at->based);
         if (isnan(seen->share) || seen->known < AS_STRIDE_SHARE_SURE)

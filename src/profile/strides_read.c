@@ -27,11 +27,11 @@ static bool read_value(const char **text, uint32_t sample_n, struct as_tally_val
     return out->n && out->n <= sample_n;
 }
 
-int as_held_read(struct as_arena *arena, const char *text, struct as_tally_held *out)
+int as_registers_read(struct as_arena *arena, const char *text, struct as_tally_registers *out)
 {
     char *end;
 
-    *out = (struct as_tally_held){0};
+    *out = (struct as_tally_registers){0};
     out->place.module = (uint32_t)strtoul(text, &end, 10);
     out->place.address = strtoull(end, &end, 10);
     out->sample_n = (uint32_t)strtoul(end, &end, 10);
@@ -77,7 +77,7 @@ static bool read_draw(const char **text, struct as_tally_draw *out)
 }
 
 /* Adds the values of registers, of few samples that are all drawn. 0, -1: no memory. */
-static int add_drawn_values(struct as_arena *arena, struct as_tally_held *out)
+static int add_drawn_values(struct as_arena *arena, struct as_tally_registers *out)
 {
     const size_t capacity = (size_t)REGISTERS * out->draws;
     struct as_tally_value *value = as_arena_array(arena, struct as_tally_value, capacity + 1);
@@ -100,11 +100,11 @@ static int add_drawn_values(struct as_arena *arena, struct as_tally_held *out)
     return 0;
 }
 
-int as_drawn_read(struct as_arena *arena, const char *text, struct as_tally_held *out)
+int as_drawn_read(struct as_arena *arena, const char *text, struct as_tally_registers *out)
 {
     char *end;
 
-    *out = (struct as_tally_held){0};
+    *out = (struct as_tally_registers){0};
     out->place.module = (uint32_t)strtoul(text, &end, 10);
     out->place.address = strtoull(end, &end, 10);
     out->sample_n = (uint32_t)strtoul(end, &end, 10);

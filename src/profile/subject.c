@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who ran: processes with their ranks, threads with their processors, and which threads are those
- * of an OpenMP runtime.
+ * Writes processes with their ranks, and threads with their CPUs. Finds the threads of an OpenMP
+ * runtime.
  */
 #include <stdlib.h>
 
@@ -82,8 +82,8 @@ static int compare_members(const void *a, const void *b)
     return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-/* Marks the threads whose stacks show that an OpenMP runtime made them: the thread library calls
- * the runtime (whose names may be stripped), or the stack begins in it. */
+/* Marks the threads of an OpenMP runtime by their stacks. Their outermost frame is in the runtime,
+ * or the thread library calls the runtime, which may be stripped. */
 static int find_workers(const struct as_attribution *all, struct subject_member *member)
 {
     const struct as_tally *tally = &all->tally;
@@ -105,7 +105,7 @@ static int find_workers(const struct as_attribution *all, struct subject_member 
     return 0;
 }
 
-/* Numbers of OpenMP: 0 is the thread that began the process, workers follow as they were made. */
+/* Assigns OpenMP thread numbers: 0 to the first thread of the process, then to workers by start. */
 static int number_workers(const struct as_attribution *all, int64_t *omp)
 {
     const size_t n = all->tally.thread.n;
@@ -126,7 +126,7 @@ static int number_workers(const struct as_attribution *all, int64_t *omp)
             next = 1;
         }
         const struct as_tally_process *process = &all->tally.process.at[member[i].process];
-        /* A stack of the first thread may be cut and begin in the runtime as well. */
+        /* A cut stack of the first thread may begin in the runtime too. */
         if (!member[i].worker || member[i].tid == process->pid)
             continue;
         omp[member[i].thread] = (int64_t)next++;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading a stream into the tally: numbers of the stream become numbers of the tally, samples
+ * Reads a stream into the tally. Numbers of the stream become numbers of the tally, and samples
  * become sums.
  */
 #include "profile/tally_read.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 
-/* So many nodes a stream names before it begins anew (sample/stream_write.c). */
+/* Number of nodes after which a stream may name a node again (sample/stream_write.c). */
 #define NODES_ALONE (2u << 20)
 
 const char *as_tally_keep(struct as_tally *t, const char *text)
@@ -20,7 +21,8 @@ const char *as_tally_keep(struct as_tally *t, const char *text)
     return as_arena_strndup(&t->arena, text, strlen(text));
 }
 
-/* The stream is foreign: times are below 2^62, and so is what lies between the clocks. */
+/* Converts a time of the stream to a time of the run, at least 0. The reader limits times and clock
+ * offsets to 2^62, so the sum does not overflow. */
 static int64_t run_time(const struct as_tally_reading *r, uint64_t time_ns)
 {
     int64_t at = (int64_t)time_ns + r->offset_ns;
@@ -77,7 +79,7 @@ static int module_of(struct as_tally_reading *r, uint32_t index, uint32_t proces
     return 0;
 }
 
-/* Which files were copied is known when all is read. */
+/* Sets the copied files of modules, which are known after the stream is read. */
 static int set_copied_files(struct as_tally_reading *r)
 {
     size_t n;
@@ -92,14 +94,14 @@ static int set_copied_files(struct as_tally_reading *r)
     return 0;
 }
 
-/* MODULE ADDRESS NAME, of modules that the stream has by now. */
+/* Adds a Python function from "MODULE ADDRESS NAME". The stream has its module already. */
 static int add_python(struct as_tally_reading *r, const char *text)
 {
     char *address, *name;
     const unsigned long module = strtoul(text, &address, 10);
     const uint64_t at = strtoull(address, &name, 16);
     if (*name != ' ' || !name[1] || module >= r->module.n || r->module.at[module] == ASSAY_NONE)
-        return 0; /* no sample is in it, or it is damaged */
+        return 0; /* the module has no samples, or the text is damaged */
     const struct as_tally_python python = {r->module.at[module], at, name + 1};
     return as_vec_push(&r->tally->python, python);
 }
@@ -116,8 +118,8 @@ static uint64_t hash_of_node(const struct as_tally_node *node)
     return as_hash_mix(as_hash_mix((uint64_t)node->parent << 32 | node->module, 1), node->address);
 }
 
-/* A stream names each node once, until it has too many to remember. So those of the first are not
- * looked for, and not put where they would be found, before there is need to. */
+/* Adds a node, or finds it. A stream names each of its first NODES_ALONE nodes once. So the nodes
+ * of the first stream are appended without the index until it is needed. */
 static int add_node(struct as_tally *t, const struct as_tally_node *node, uint32_t *out)
 {
     if (t->stream.n < 2 && t->node.n < NODES_ALONE) {
@@ -142,7 +144,8 @@ static int add_node(struct as_tally *t, const struct as_tally_node *node, uint32
     return as_index_add(&t->node_index, hash, *out);
 }
 
-/* The tally's node for a private one, made with those above it. */
+/* Finds the tally's node for a private node of a process, and adds it with its callers if needed.
+ */
 static int private_node(struct as_tally_reading *r, uint32_t index, uint32_t process, uint32_t *out)
 {
     size_t n;
@@ -158,7 +161,7 @@ static int private_node(struct as_tally_reading *r, uint32_t index, uint32_t pro
         }
     }
     if (r->is_private.at[from.parent])
-        AS_TRY(private_node(r, from.parent, process, &node.parent)); /* 512 deep at most */
+        AS_TRY(private_node(r, from.parent, process, &node.parent)); /* max depth 512 */
     else
         node.parent = r->node.at[from.parent];
     AS_TRY(module_of(r, from.module, process, &node.module));
@@ -167,7 +170,7 @@ static int private_node(struct as_tally_reading *r, uint32_t index, uint32_t pro
     return as_vec_push(&r->own, (struct as_tally_private){index, process, *out});
 }
 
-/* Nodes that the stream has named since: the tally's number of each that is not private. */
+/* Adds the new nodes of the stream. Private nodes get their number later, for each process. */
 static int add_stream_nodes(struct as_tally_reading *r)
 {
     size_t n, module_n;
@@ -196,12 +199,14 @@ static int tally_sample(struct as_tally_reading *r, const struct assay_stream_re
     uint32_t index, node;
     AS_TRY(as_tally_thread_of(r, record->thread, at, &index));
     AS_TRY(add_stream_nodes(r));
+    assert(record->node < r->node.n && index < t->thread.n);
     node = r->node.at[record->node];
+    assert(node < t->node.n);
     if (r->is_private.at[record->node])
         AS_TRY(private_node(r, record->node, t->thread.at[index].process, &node));
     struct as_tally_thread *thread = &t->thread.at[index];
     if (record->waits) {
-        thread->waits_at = node; /* its record of leaving the processor follows */
+        thread->waits_at = node; /* its switch record follows */
         return 0;
     }
     t->running_n++;
@@ -221,7 +226,7 @@ static int tally_sample(struct as_tally_reading *r, const struct assay_stream_re
 
 /* ---- Facts --------------------------------------------------------------------------------- */
 
-/* The latest thread of a pid and tid, which may have ended; NULL: there was none. */
+/* Returns the latest thread with this pid and tid, which may have ended; NULL if there is none. */
 static struct as_tally_thread *latest_of(struct as_tally *t, struct assay_stream_thread who)
 {
     for (size_t i = t->thread.n; i-- > 0;) {
@@ -244,7 +249,7 @@ static void tally_run_delay(struct as_tally_reading *r, const struct assay_strea
         thread->delay_ns = delay_ns;
 }
 
-/* Of the first thread of the process, whether it has records before this one or not. */
+/* Stores the early run delay of the first thread, which may have no earlier record. */
 static void tally_start_delay(struct as_tally_reading *r, const struct assay_stream_record *record,
                               int64_t at)
 {
@@ -277,19 +282,20 @@ static int tally_operand(struct as_tally_reading *r, const char *text, uint32_t 
 }
 
 /* The draws of an instruction come in parts, and its values right after them. */
-static struct as_tally_held *same_place(const struct as_tally *tally,
-                                        const struct as_tally_held *held)
+static struct as_tally_registers *same_place(const struct as_tally *tally,
+                                             const struct as_tally_registers *registers)
 {
-    struct as_tally_held *last = tally->held.n ? &tally->held.at[tally->held.n - 1] : NULL;
-    return last && !last->values && last->process == held->process &&
-                   last->place.module == held->place.module &&
-                   last->place.address == held->place.address
+    struct as_tally_registers *last =
+        tally->registers.n ? &tally->registers.at[tally->registers.n - 1] : NULL;
+    return last && !last->values && last->process == registers->process &&
+                   last->place.module == registers->place.module &&
+                   last->place.address == registers->place.address
                ? last
                : NULL;
 }
 
-static int add_draws(struct as_arena *arena, struct as_tally_held *to,
-                     const struct as_tally_held *from)
+static int add_draws(struct as_arena *arena, struct as_tally_registers *to,
+                     const struct as_tally_registers *from)
 {
     struct as_tally_draw *all =
         as_arena_array(arena, struct as_tally_draw, (size_t)to->draws + from->draws + 1);
@@ -304,25 +310,26 @@ static int add_draws(struct as_arena *arena, struct as_tally_held *to,
     return 0;
 }
 
-static int tally_held_values(struct as_tally_reading *r, const char *text, uint32_t process,
-                             bool draws)
+static int tally_register_values(struct as_tally_reading *r, const char *text, uint32_t process,
+                                 bool draws)
 {
     size_t n;
-    struct as_tally_held held;
+    struct as_tally_registers registers;
     struct as_arena *arena = &r->tally->arena;
     assay_stream_modules(r->stream, &n);
-    if ((draws ? as_drawn_read(arena, text, &held) : as_held_read(arena, text, &held)) < 0 ||
-        held.place.module >= n)
+    if ((draws ? as_drawn_read(arena, text, &registers)
+               : as_registers_read(arena, text, &registers)) < 0 ||
+        registers.place.module >= n)
         return 0;
-    AS_TRY(module_of(r, held.place.module, process, &held.place.module));
-    held.process = process;
-    struct as_tally_held *last = same_place(r->tally, &held);
+    AS_TRY(module_of(r, registers.place.module, process, &registers.place.module));
+    registers.process = process;
+    struct as_tally_registers *last = same_place(r->tally, &registers);
     if (!last)
-        return as_vec_push(&r->tally->held, held);
+        return as_vec_push(&r->tally->registers, registers);
     if (draws)
-        return add_draws(arena, last, &held);
-    last->values = held.values;
-    last->value = held.value;
+        return add_draws(arena, last, &registers);
+    last->values = registers.values;
+    last->value = registers.value;
     return 0;
 }
 
@@ -381,16 +388,16 @@ static int tally_process_fact(struct as_tally_reading *r, const struct assay_str
         tally_start_delay(r, record, at);
         return 0;
     }
-    /* Who waits for a process knows its end, though it was not observed. */
+    /* The parent of a process knows its end, even if the process was not sampled. */
     if (strncmp(record->text, "exit_", 5) == 0 && as_map_u64_get(&r->process, pid) == AS_MAP_NONE)
         return 0;
     AS_TRY(as_tally_process_of(r, pid, at, &index));
     if (strcmp(record->text, "operands") == 0)
         return tally_operand(r, record->value, index);
     if (strcmp(record->text, "values") == 0)
-        return tally_held_values(r, record->value, index, false);
+        return tally_register_values(r, record->value, index, false);
     if (strcmp(record->text, "draws") == 0)
-        return tally_held_values(r, record->value, index, true);
+        return tally_register_values(r, record->value, index, true);
     if (strcmp(record->text, "data") == 0)
         return tally_data_object(r, record->value, index);
     if (strcmp(record->text, "site") == 0)
@@ -420,7 +427,7 @@ static int tally_process_fact(struct as_tally_reading *r, const struct assay_str
     return 0;
 }
 
-/* The first file that a program maps is its own. */
+/* Handles a mapping. The first file that a program maps is the program itself. */
 static int tally_map(struct as_tally_reading *r, const struct assay_stream_record *record,
                      int64_t at)
 {
@@ -435,7 +442,7 @@ static int tally_map(struct as_tally_reading *r, const struct assay_stream_recor
     return process->exe ? 0 : ASSAY_ERR_NOMEM;
 }
 
-/* From the clock of a stream to that of its run; 0 where either cannot be. */
+/* Returns the offset from the clock of a stream to that of its run; 0 if one of them is invalid. */
 static int64_t between(int64_t clock_ns, int64_t run_start_ns)
 {
     const int64_t most = INT64_C(1) << 61;
@@ -468,7 +475,7 @@ static int tally_info(struct as_tally_reading *r, const struct assay_stream_reco
         AS_TRY(as_numa_read(&r->numa, value));
     else if (strcmp(name, "clock_offset_ns") == 0)
         r->offset_ns = between(strtoll(value, NULL, 10), run_start_ns);
-    /* Counters tell events, not time: each sample is for one interval of the rate. */
+    /* A counter does not measure time, so each sample stands for one period of the rate. */
     if (stream->event && stream->rate_hz && strcmp(stream->event, "cpu-clock") != 0 &&
         strcmp(stream->event, "timer") != 0)
         r->sample_ns = 1000000000u / stream->rate_hz;
@@ -478,7 +485,7 @@ static int tally_info(struct as_tally_reading *r, const struct assay_stream_reco
     return as_vec_push(&r->tally->fact, fact);
 }
 
-/* What was lost is told when there is room again: its thread may have ended, and is not a new one.
+/* Counts lost records. Their record comes late, so the thread may have ended; no new one is added.
  */
 static int tally_lost(struct as_tally_reading *r, const struct assay_stream_record *record,
                       int64_t at)
@@ -520,7 +527,7 @@ static int tally_stream_record(struct as_tally_reading *r, const struct assay_st
         return tally_map(r, record, at);
     case ASSAY_STREAM_COMM:
         AS_TRY(as_tally_thread_of(r, record->thread, at, &index));
-        if (record->out) { /* another program from here on */
+        if (record->out) { /* the process executes another program */
             struct as_tally_process *process =
                 &r->tally->process.at[r->tally->thread.at[index].process];
             process->exe = process->command = NULL;
@@ -569,7 +576,7 @@ void as_tally_fini(struct as_tally *tally)
     as_vec_fini(&tally->fact);
     as_vec_fini(&tally->python);
     as_vec_fini(&tally->operand);
-    as_vec_fini(&tally->held);
+    as_vec_fini(&tally->registers);
     as_vec_fini(&tally->data);
     as_vec_fini(&tally->site);
     as_vec_fini(&tally->block);
@@ -589,7 +596,7 @@ static int read_all(struct as_tally_reading *r, int64_t run_start_ns, struct ass
     return rc;
 }
 
-/* What was running when the stream ended has been waiting or running until then. */
+/* Ends the running and blocked intervals of all threads at the end of the stream. */
 static int end_all(struct as_tally_reading *r)
 {
     as_vec_foreach (&r->thread, index) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the streams of one run add up to, before anything has a name: processes, threads, modules,
- * a tree of frames, and how often each thread was at each node of it, running or waiting. One
- * tally takes any number of streams (one a rank); frames of the same file are the same in all.
+ * Sums of the streams of a run, before the attribution to names: processes, threads, modules and a
+ * tree of frames. It counts how often each thread was at each node, running or blocked. A tally
+ * has any number of streams, one for each rank. Frames of one file are the same in all streams.
  */
 #ifndef AS_PROFILE_TALLY_H
 #define AS_PROFILE_TALLY_H
@@ -25,54 +25,54 @@ struct as_tally_module {
     const char *kept; /* copy in the directory of the run, or NULL */
     struct assay_file_identity file;
     uint8_t kind;     /* assay_module_kind */
-    uint32_t process; /* ANON: whose addresses these are */
-    uint64_t n;       /* running samples in it or below it */
+    uint32_t process; /* kind ANON: process of its addresses */
+    uint64_t n;       /* running samples in it or in its callees */
 };
 
 struct as_tally_process {
     const char *exe, *command, *root;
     uint32_t stream;
-    uint32_t parent; /* ASSAY_NONE: not of this run */
+    uint32_t parent; /* ASSAY_NONE: a process outside of this run */
     uint32_t pid, parent_pid, ns_pid;
     int64_t rank; /* -1: none */
     const char *launcher;
-    int64_t start_ns, end_ns;   /* since the start of the run; end -1: it was not seen */
-    int exit_code, exit_signal; /* -1, 0: not known */
+    int64_t start_ns, end_ns;   /* since the start of the run; end -1 = unknown */
+    int exit_code, exit_signal; /* -1 and 0 = unknown */
     uint64_t n;
 };
 
 struct as_tally_cpu {
     uint32_t cpu, n;
-    int node; /* of NUMA; -1: not known */
+    int node; /* NUMA node; -1 = unknown */
 };
 
 struct as_tally_thread {
     const char *name;
     uint32_t process, tid;
-    int64_t start_ns, end_ns; /* end -1: not seen */
-    int64_t cpu_ns;           /* from records of switches; -1: there were none */
+    int64_t start_ns, end_ns; /* since the start of the run; end -1 = unknown */
+    int64_t cpu_ns;           /* by switch records; -1 = no records */
     int64_t blocked_ns;
-    int64_t runnable_ns; /* ready to run, without a processor; -1: not known */
+    int64_t runnable_ns; /* run delay: ready, without a CPU; -1 = unknown */
     uint64_t voluntary_n, involuntary_n;
-    uint64_t migration_n, numa_migration_n; /* seen from one sample or switch to the next */
+    uint64_t migration_n, numa_migration_n; /* between successive samples or switches */
     uint64_t lost_n;
     uint64_t n; /* running samples */
     AS_VEC(struct as_tally_cpu) cpu;
-    /* While reading. */
+    /* State while the stream is read. */
     uint32_t last_cpu;
-    bool is_new;       /* made within the run, and not seen on a processor yet */
-    uint32_t waits_at; /* node where it left the processor; 0: not known */
-    int64_t on_ns;     /* since when it runs, or -1 */
-    int64_t off_ns;    /* since when it waits, or -1 */
-    int64_t queued_ns; /* since when it is ready to run, or -1 */
-    int64_t delay_ns;  /* the kernel's account of runnable_ns, or -1 */
-    /* That account at a time soon after its records began, or -1, and what of runnable_ns is from
-     * before that time. */
+    bool is_new;       /* created within the run, and not yet on a CPU */
+    uint32_t waits_at; /* node where it left the CPU; 0 = unknown */
+    int64_t on_ns;     /* time since which it runs, or -1 */
+    int64_t off_ns;    /* time since which it is off the CPU, or -1 */
+    int64_t queued_ns; /* time since which it is ready to run, or -1 */
+    int64_t delay_ns;  /* run delay by the kernel's account, or -1 */
+    /* The kernel's account soon after its records began, or -1; the time of that; and the part of
+     * runnable_ns from before that time. */
     int64_t early_delay_ns, early_at_ns, early_runnable_ns;
 };
 
 struct as_tally_node {
-    uint32_t parent; /* below its own number; 0: outermost */
+    uint32_t parent; /* number of its caller, lower than its own; 0: outermost */
     uint32_t module;
     uint64_t address; /* as in assay_stream_node */
 };
@@ -93,7 +93,7 @@ struct as_tally_stream {
     uint64_t damaged; /* parts that could not be read */
 };
 
-/* A fact of the recording that no member stands for. */
+/* A fact of the recording without a member of its own. */
 struct as_tally_fact {
     uint32_t stream;
     const char *name, *value;
@@ -131,7 +131,7 @@ struct as_tally_draw {
 };
 
 /* Registers in the samples of an instruction, in one process. */
-struct as_tally_held {
+struct as_tally_registers {
     struct as_tally_place place;
     uint32_t process;
     uint32_t sample_n;
@@ -139,7 +139,7 @@ struct as_tally_held {
     const struct as_tally_value *value; /* by register */
     const struct as_tally_draw *draw;   /* of some samples */
 };
-_Static_assert(offsetof(struct as_tally_held, place) == 0, "sorted by its first member");
+_Static_assert(offsetof(struct as_tally_registers, place) == 0, "sorted by its first member");
 
 /* A range of memory of a process (sample/data_maps.h). */
 struct as_tally_data {
@@ -151,13 +151,13 @@ struct as_tally_data {
     const char *path;      /* "": none */
 };
 
-/* A place in code, as recorded. */
+/* A recorded code address. */
 struct as_tally_frame {
     uint32_t module;
     uint64_t address; /* of the call, not of the return */
 };
 
-/* A place that allocates blocks of memory (sample/block_lives.h). */
+/* A call stack that allocates memory blocks (sample/block_lives.h). */
 struct as_tally_site {
     uint32_t stream, number;
     uint32_t frame_n;
@@ -167,13 +167,13 @@ struct as_tally_site {
 /* A block of memory of a process. */
 struct as_tally_block {
     uint32_t process, stream;
-    uint32_t site; /* its number in the stream; ASSAY_NONE: not known */
-    bool mapped;   /* by mmap */
+    uint32_t site; /* its number in the stream; ASSAY_NONE = unknown */
+    bool mapped;   /* made by mmap(2) */
     uint64_t start, end;
-    uint64_t born_ns, died_ns; /* [born_ns, died_ns), by the clock of the draws */
+    uint64_t born_ns, died_ns; /* life time [born_ns, died_ns), by the clock of the draws */
 };
 
-/* A function of Python; the module is that of its file. */
+/* A Python function. Its module is its source file. */
 struct as_tally_python {
     uint32_t module;
     uint64_t address; /* ASSAY_PYTHON_FUNCTION */
@@ -182,45 +182,45 @@ struct as_tally_python {
 
 struct as_tally {
     AS_VEC(struct as_tally_stream) stream;
-    AS_VEC(struct as_tally_module) module; /* 0: nothing known is mapped there */
+    AS_VEC(struct as_tally_module) module; /* 0: unknown */
     AS_VEC(struct as_tally_process) process;
     AS_VEC(struct as_tally_thread) thread;
     AS_VEC(struct as_tally_node) node; /* 0: no frame */
     AS_VEC(struct as_tally_sum) sum;
-    AS_VEC(uint32_t) last_sum; /* by node: the one that was last added to */
+    AS_VEC(uint32_t) last_sum; /* by node: its sum that changed last */
     AS_VEC(struct as_tally_fact) fact;
     AS_VEC(struct as_tally_python) python;
     AS_VEC(struct as_tally_operand) operand;
-    AS_VEC(struct as_tally_held) held;
+    AS_VEC(struct as_tally_registers) registers;
     AS_VEC(struct as_tally_data) data;
     AS_VEC(struct as_tally_site) site;
     AS_VEC(struct as_tally_block) block;
     uint64_t running_n, cut_n, broken_n, switched_n;
-    /* Of all, never more than a number can hold. */
+    /* Totals, limited by as_tally_add_within. */
     uint64_t sum_ns, cpu_ns, blocked_ns, runnable_ns, lost_n;
-    /* Waiting whose place was seen, spread over places that were seen at other times, and of which
-     * nothing can be said. */
+    /* Blocked time: at sampled places; distributed over places of other samples; without any place.
+     */
     double placed_ns, spread_ns, unplaced_ns;
     struct as_levels levels; /* threads over time */
     struct as_arena arena;   /* all texts */
     struct as_index node_index, sum_index, module_index;
-    size_t indexed_n, indexed_sum_n; /* nodes and sums that are in their index */
+    size_t indexed_n, indexed_sum_n; /* number of nodes and sums in their indices */
 };
 
 int as_tally_init(struct as_tally *tally);
 void as_tally_fini(struct as_tally *tally);
 
-/* Adds the stream at `path`. `run_start_ns`: of the run, since 1970. Errors: as assay_stream_open,
- * NOMEM. */
+/* Adds the stream at `path`. `run_start_ns` is the start of the run since 1970. Errors: those of
+ * assay_stream_open, NOMEM. */
 int as_tally_add(struct as_tally *tally, const char *path, const char *name, int64_t run_start_ns,
                  struct assay_error *err);
 
 /* An operand as the recording has it, its module still the stream's; below 0: it is none. */
 int as_operand_read(const char *text, struct as_tally_operand *out);
 /* Values of registers in the same way (sample/values.h has the text), in the memory of `arena`. */
-int as_held_read(struct as_arena *arena, const char *text, struct as_tally_held *out);
+int as_registers_read(struct as_arena *arena, const char *text, struct as_tally_registers *out);
 /* Registers of samples (sample/draws.h), so too. */
-int as_drawn_read(struct as_arena *arena, const char *text, struct as_tally_held *out);
+int as_drawn_read(struct as_arena *arena, const char *text, struct as_tally_registers *out);
 /* A range (sample/operands.c), so too. */
 int as_data_read(struct as_arena *arena, const char *text, struct as_tally_data *out);
 
@@ -228,8 +228,8 @@ int as_data_read(struct as_arena *arena, const char *text, struct as_tally_data 
 int as_site_read(struct as_arena *arena, const char *text, struct as_tally_site *out);
 int as_block_read(const char *text, struct as_tally_block *out);
 
-/* After the last stream: what still runs ends, modules learn how many samples they have, and waits
- * that were not sampled belong to the places of those of the same thread that were. */
+/* Completes the tally after the last stream. Ends open intervals, and counts the samples of
+ * modules. Wait time without samples goes to the sampled places of its thread. Errors: NOMEM. */
 int as_tally_end(struct as_tally *tally, struct assay_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When all streams are in the tally: what waiting adds up to, and where, and the samples of
+ * Completes the tally after all streams: assigns wait time to places, and counts the samples of
  * modules.
  */
 #include "base/alloc.h"
@@ -8,7 +8,7 @@
 #include "profile/tally.h"
 #include <assert.h>
 
-/* So many sampled waits say where a thread waits. */
+/* Min number of sampled waits that represent the waits of a thread. */
 #define WAITS_ENOUGH 30
 
 struct places {
@@ -16,8 +16,8 @@ struct places {
     double ns;
 };
 
-/* A program that waits often has not all of its waits sampled (sample/choose.c), but all their
- * times are known. */
+/* Distributes the wait time of each thread over its sampled waits. Only a part of frequent waits is
+ * sampled (sample/choose.c), but the time of all waits is known. */
 static void spread_waits(struct as_tally *tally, struct places *seen)
 {
     as_vec_foreach (&tally->sum, sum) {
@@ -26,7 +26,7 @@ static void spread_waits(struct as_tally *tally, struct places *seen)
     }
     for (size_t i = 0; i < tally->thread.n; i++) {
         const double all_ns = (double)tally->thread.at[i].blocked_ns;
-        /* Less than was seen: the ends of the waits were spent waiting for a processor. */
+        /* If less than the sampled time, the rest of the sampled time was run delay. */
         const bool less = all_ns < seen[i].ns;
         const bool enough = seen[i].n >= WAITS_ENOUGH && seen[i].ns > 0;
         tally->placed_ns += less ? all_ns : seen[i].ns;
@@ -40,12 +40,12 @@ static void spread_waits(struct as_tally *tally, struct places *seen)
 }
 
 /*
- * Records of switches tell how long a thread waited after it lost its processor; the kernel's
- * account also how long after it was woken, which the records cannot tell from being blocked.
+ * Moves run delay out of the blocked time. Switch records show the run delay after a preemption.
+ * The kernel's account also has the delay after a wake-up, which the records show as blocked.
  */
 static void settle_queueing(struct as_tally_thread *thread)
 {
-    /* What the account had before the records began. */
+    /* Delay that the account had before the records began. */
     const int64_t before_ns = thread->early_delay_ns - thread->early_runnable_ns;
     if (thread->delay_ns >= 0 && before_ns > 0)
         thread->delay_ns -= before_ns < thread->delay_ns ? before_ns : thread->delay_ns;

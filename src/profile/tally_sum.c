@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums of the tally: samples by thread, node and whether it waited there. Most nodes have one sum,
- * which is found without a search.
+ * Sums of the tally: samples by thread, node and state (running or blocked). Most nodes have one
+ * sum, which is found without a search.
  */
 #include "profile/tally_read.h"
 
@@ -17,7 +17,7 @@ static uint64_t hash_of_sum(uint32_t thread, uint32_t node, bool blocked)
     return as_hash_mix((uint64_t)thread << 1 | blocked, node);
 }
 
-/* Sums that were added since the last look. */
+/* Adds the sums since the last call to the index. */
 static int index_sums(struct as_tally *t)
 {
     for (; t->indexed_sum_n < t->sum.n; t->indexed_sum_n++) {
@@ -28,8 +28,8 @@ static int index_sums(struct as_tally *t)
     return 0;
 }
 
-/* The sum that is there, ASSAY_NONE: there is none. Mostly the last one of its node is it, or the
- * node is new and has none: of one thread hardly any has to be looked for. */
+/* Sets *row to an existing sum, or to ASSAY_NONE. In most cases it is the last sum of the node, or
+ * the node has none. The index is rarely used. */
 static int find_sum(struct as_tally *t, uint32_t thread, uint32_t node, bool blocked, uint32_t *row)
 {
     *row = t->last_sum.at[node];

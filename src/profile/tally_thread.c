@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes and threads of a stream while it is read: how long each ran, waited, and was ready with
- * no processor. One is an incarnation: the kernel gives numbers out again.
+ * Processes and threads of a stream that is being read: the time that each ran, waited, and was
+ * ready without a CPU. Each is an incarnation, because the kernel reuses pids.
  */
 #include "profile/tally_read.h"
 
-#define CPUS_MOST 65536 /* more there are not: what a file says is foreign */
+#define CPUS_MOST 65536 /* max CPU number; a damaged file may have larger ones */
 
 /* ---- Incarnations ---------------------------------------------------------------- */
 
@@ -50,14 +50,14 @@ static int new_thread(struct as_tally_reading *r, uint32_t index, uint32_t proce
                                            .early_delay_ns = is_first ? r->early.delay_ns : -1,
                                            .early_at_ns = is_first ? r->early.at_ns : -1};
     if (is_first)
-        r->early.pid = 0; /* what has its number later is another */
+        r->early.pid = 0; /* a later thread with this number is a different one */
     while (r->thread.n < n)
         AS_TRY(as_vec_push(&r->thread, ASSAY_NONE));
     r->thread.at[index] = (uint32_t)r->tally->thread.n;
     return as_vec_push(&r->tally->thread, thread);
 }
 
-/* The running incarnation of a thread of the stream, made when it was not seen before. */
+/* Finds the running incarnation of a thread of the stream, and adds it if it is new. */
 int as_tally_thread_of(struct as_tally_reading *r, uint32_t index, int64_t at, uint32_t *out)
 {
     if (index >= r->thread.n || r->thread.at[index] == ASSAY_NONE) {
@@ -94,7 +94,7 @@ int as_tally_on_fork(struct as_tally_reading *r, const struct assay_stream_recor
         made->exe = of->exe;
         made->command = of->command;
         made->root = of->root;
-        made->rank = of->rank; /* the program that a rank starts is of the rank */
+        made->rank = of->rank; /* a child of a rank belongs to the rank */
         made->launcher = of->launcher;
     }
     return 0;
@@ -164,7 +164,8 @@ void as_tally_seen_on(const struct as_tally_reading *r, struct as_tally_thread *
     thread->last_cpu = cpu;
 }
 
-/* Who was on the processor is not any more, also where the record of that was lost. */
+/* Sets the thread that runs on a CPU. Ends the run time of the thread before it, if its switch
+ * record is missing. */
 static int set_cpu_thread(struct as_tally_reading *r, uint32_t index, uint32_t cpu, int64_t at)
 {
     if (cpu >= CPUS_MOST)
@@ -190,7 +191,7 @@ int as_tally_on_switch(struct as_tally_reading *r, const struct assay_stream_rec
     as_tally_seen_on(r, thread, record->cpu);
     if (!record->out) {
         AS_TRY(as_tally_stop_waiting(r->tally, index, at));
-        /* The first time: the kernel's account of its delays begins when it is made. */
+        /* The kernel counts the delay of a new thread from its creation. */
         if (thread->is_new)
             thread->queued_ns = thread->start_ns;
         thread->is_new = false;
@@ -201,7 +202,7 @@ int as_tally_on_switch(struct as_tally_reading *r, const struct assay_stream_rec
     }
     thread->is_new = false;
     stop_running(r->tally, thread, at);
-    if (record->preempted) { /* or it yielded: it would go on if it were let */
+    if (record->preempted) { /* preempted or yielded: the thread stays ready */
         thread->involuntary_n++;
         thread->queued_ns = at;
     } else {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernel's account of a run's processes; see task_account.h. All of /proc is read, for a child
- * whose parent has ended is found by nothing else; a process that was one of ours stays one.
+ * Reads the kernel's account of the processes of a run. It reads all of /proc, because nothing else
+ * shows a child of an ended parent. A process that belongs to the run once always belongs to it.
  */
 #include "profile/task_account.h"
 
@@ -20,13 +20,13 @@
 #include "base/task.h"
 #include "profile/record.h"
 
-/* The first look, and the longest time between two. */
+/* Time until the first reading, and max time between two. */
 #define FIRST_NS 50000000
 #define MOST_NS  250000000
-/* A look costs one of so many parts of the time to the next, in our own processor time: on a busy
- * host it lasts as long as others like, and who ends before the next one stays unknown. */
+/* Min time to the next reading, as a multiple of the CPU time of a reading. CPU time is used,
+ * because a busy host prolongs a reading, and processes that end in between are missed. */
 #define SPARING 200
-/* Processor time from which it is worth to ask why a process may not be sampled, and to be told. */
+/* Min CPU time of a process for a check of permission to sample it; max processes in the facts. */
 #define WORTH_NS  50000000
 #define TOLD_MOST 64
 
@@ -41,7 +41,7 @@ static bool is_other_root(uint32_t pid)
            (ours.st_dev != its.st_dev || ours.st_ino != its.st_ino);
 }
 
-/* "REAL EFFECTIVE ...", users or groups. */
+/* Returns true if a line "REAL EFFECTIVE ..." of users or groups has another id than ours. */
 static bool acts_as_other(const char *text, unsigned ours)
 {
     char *at;
@@ -49,7 +49,7 @@ static bool acts_as_other(const char *text, unsigned ours)
     return real != effective || effective != ours;
 }
 
-/* Whether it has rights of its own: who it acts as is not who we are, or we may not look at it. */
+/* Returns true if a process acts as another user or group, or if we may not read it. */
 static bool has_other_rights(uint32_t pid)
 {
     char path[64], line[256];
@@ -71,7 +71,7 @@ static bool has_other_rights(uint32_t pid)
     return other;
 }
 
-/* True too when it cannot be known. */
+/* Returns true if a process has the agent's environment variables, or if that is unknown. */
 static bool has_our_variables(uint32_t pid)
 {
     static const char name[] = "ASSAY_AGENT=";
@@ -127,7 +127,7 @@ static void explain_missing_process(const struct as_ledger *ledger,
 /* ---- Looking --------------------------------------------------------------------------------
  */
 
-/* By other guests of this host, from all processors of this machine. */
+/* Returns the steal time of all CPUs of this virtual machine. */
 static uint64_t stolen_ns(void)
 {
     char line[512] = "";
@@ -178,7 +178,8 @@ static void read_processes(struct as_ledger *ledger, struct ledger_look *look)
         closedir(dir);
 }
 
-/* Children of ours are ours. Numbers mostly grow, so the first pass finds nearly all. */
+/* Marks the descendants of processes of the run. Pids mostly rise, so the first pass finds nearly
+ * all of them. */
 static void spread(struct ledger_look *look)
 {
     for (bool more = true; more;) {
@@ -202,7 +203,7 @@ static void enter_process(struct as_ledger *ledger, const struct seen *it)
             return;
         process = &ledger->process.at[ledger->process.n - 1];
     }
-    if (strcmp(process->name, it->task.name) != 0) { /* it may have executed another program */
+    if (strcmp(process->name, it->task.name) != 0) { /* the process has executed another program */
         snprintf(process->name, sizeof process->name, "%s", it->task.name);
         process->asked = false;
     }
@@ -212,7 +213,7 @@ static void enter_process(struct as_ledger *ledger, const struct seen *it)
         explain_missing_process(ledger, process);
 }
 
-/* Scripts start thousands. */
+/* Removes ended processes with little CPU time, because scripts start thousands of them. */
 static void forget_small(struct as_ledger *ledger)
 {
     size_t kept = 0;
@@ -225,7 +226,7 @@ static void forget_small(struct as_ledger *ledger)
     ledger->process.n = kept;
 }
 
-/* Keeps the look at which the processes had most memory. */
+/* Keeps the reading with the most memory of all processes. */
 static void look_at_pages(struct as_ledger *ledger)
 {
     struct as_process_pages sum = {0};
@@ -239,7 +240,7 @@ static void look_at_pages(struct as_ledger *ledger)
 void as_ledger_begin(struct as_ledger *ledger, pid_t pid, bool is_timed, int64_t now_ns)
 {
     struct as_task task = {0};
-    (void)as_task_read((uint32_t)pid, &task); /* without it all are looked at */
+    (void)as_task_read((uint32_t)pid, &task); /* if it fails, processes of any age count */
     *ledger = (struct as_ledger){.pid = (uint32_t)pid,
                                  .start = task.start,
                                  .is_timed = is_timed,
@@ -287,7 +288,8 @@ static int record_account_number(struct assay_recorder *recorder, const char *na
     return assay_recorder_info(recorder, name, text, err);
 }
 
-/* MPI starts these for a rank without mpirun; they end by themselves, and compute nothing. */
+/* Returns true for a daemon that MPI starts for a rank without mpirun. Such daemons do not compute,
+ * and end by themselves. */
 static bool is_mpi_daemon(const char *name)
 {
     static const char *const daemons[] = {"orted", "prted", "hydra_pmi_proxy"};
@@ -299,7 +301,7 @@ static bool is_mpi_daemon(const char *name)
     return false;
 }
 
-/* Processes of the command that run on although it has ended, as daemons do. */
+/* Returns the number of processes that still run after the end of the command, such as daemons. */
 static uint64_t count_living(const struct as_ledger *ledger)
 {
     struct as_task task;
@@ -317,7 +319,7 @@ int as_ledger_write(struct as_ledger *ledger, const struct assay_launch_outcome 
     uint64_t all_ns = ledger->gone_ns, told = 0;
     if (!ledger->pid)
         return 0;
-    if (!outcome->over) { /* what there is to know is there still */
+    if (!outcome->over) { /* the processes still exist */
         ledger->due_ns = 0;
         as_ledger_look(ledger, as_monotonic_ns());
     }
@@ -338,8 +340,8 @@ int as_ledger_write(struct as_ledger *ledger, const struct assay_launch_outcome 
                  process->name, process->why);
         AS_TRY(assay_recorder_info(recorder, "process_cpu", text, err));
     }
-    /* Whom nobody waited for is not in the account of the end; of one that is not over there is
-     * no such account. */
+    /* The account at the end misses children without a wait, and exists only if the command has
+     * ended. */
     const uint64_t end_ns = outcome->over ? outcome->user_ns + outcome->system_ns : 0;
     AS_TRY(record_account_number(recorder, "cpu_ns", end_ns > all_ns ? end_ns : all_ns, err));
     if (end_ns >= all_ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sessions of timers inside the program, and reports on what they miss. */
+/* Opens sessions of timers inside the program, and reports missed threads and processes. */
 #include "profile/timers.h"
 
 #include <errno.h>
@@ -20,8 +20,8 @@ const char *as_collection_place(void)
     return usable ? place : "/tmp";
 }
 
-/* On a local disk, where the program's user can write: not beside the experiment, which may be on a
- * file system of the network. */
+/* Makes a directory on a local disk where the program's user can write. The experiment may be on a
+ * network file system. */
 static int make_directory(struct as_timers *timers, struct assay_error *err)
 {
     const char *place = as_collection_place();

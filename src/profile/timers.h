@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A session of timers inside the program, with its temporary directory: for those that sample. */
+/* A session of sampling timers inside the program, with its temporary directory. */
 #ifndef AS_PROFILE_TIMERS_H
 #define AS_PROFILE_TIMERS_H
 
@@ -7,7 +7,7 @@
 #include "sample/timer_session.h"
 
 #define AS_TIMERS_DIRECTORY_B 256
-/* Names a temporary directory for timers. */
+/* Prefix of the name of a temporary directory for timers. */
 #define AS_TIMERS_PREFIX "assay-agent-"
 
 struct as_timers {
@@ -15,18 +15,18 @@ struct as_timers {
     char directory[AS_TIMERS_DIRECTORY_B]; /* "": there is none */
 };
 
-/* `why`: of the source that timers replace, or NULL. Also after an error close it. Errors: as
- * assay_timer_sampler_open. */
+/* Opens a session. `why` is the error of the source that timers replace, or NULL. The caller closes
+ * `*out` with as_timers_close, also after an error. Errors: those of assay_timer_sampler_open. */
 int as_timers_open(const struct as_collection *all, const struct assay_error *why,
                    struct as_timers *out, struct assay_error *err);
 void as_timers_close(struct as_timers *timers);
-/* Returns why threads or processes were missed, in `text`. */
+/* Writes the reason for missed threads or processes to `text`, and returns `text`. */
 const char *as_timers_why(int error, char *text, size_t n);
-/* Writes for the flags which interpreters of Python are not read. Errors: those of the recorder. */
+/* Records which Python interpreters are not read, for the flags. Errors: those of the recorder. */
 int as_timers_write_python(const struct as_timers *timers, const struct as_collection *all,
                            bool is_beside, struct assay_error *err);
 
-/* Returns true if the command names Python: then its frames are read beside perf events. */
+/* Returns true if the command names Python. Its Python frames are then read beside perf events. */
 bool as_python_is_named(const struct assay_launch_plan *plan);
 /* Returns true if frames of Python are read beside perf events. */
 bool as_python_is_beside(const struct as_collection *all);

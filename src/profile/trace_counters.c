@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/event_counters.h"
+#include "agent/shared/trace_part.h"
 #include "base/error.h"
 #include "sample/counting.h"
 

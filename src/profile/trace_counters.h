@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters of perf at the events of a trace: their codes for the program. */
+/* perf counters that are read at the events of a trace: checks them, and encodes them for the
+ * agent.
+ */
 #ifndef AS_PROFILE_TRACE_COUNTERS_H
 #define AS_PROFILE_TRACE_COUNTERS_H
 
@@ -10,7 +12,7 @@
 /* Checks that this machine counts the events of `names`, separated by commas. Errors: USAGE,
  * UNSUPPORTED, PERMISSION and others of assay_counting_open. */
 int as_trace_counters_check(const char *names, struct assay_error *err);
-/* Appends them to `out`, as the agent reads them. Errors: USAGE, NOMEM. */
+/* Appends the encoded events of `names` to `out`. Errors: USAGE, NOMEM. */
 int as_trace_counters_pack(const char *names, struct as_str *out, struct assay_error *err);
 
 #endif

@@ -48,7 +48,7 @@ int as_trace_readable_rules(const struct assay_object *object, struct as_str *ru
 {
     const struct assay_symbol *symbol;
     const size_t symbols_n = assay_object_symbols(object, &symbol);
-    const size_t rules_b = rules->n; /* the user's */
+    const size_t rules_b = rules->n; /* size of the user's rules */
     struct as_trace_filter more = {0};
     char readable[4096];
     for (size_t i = 0; i < symbols_n; i++) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program whose functions a trace is about, and rules of filters that name them as people do.
- */
+/* Finds the program of a trace, and makes filter rules for readable names of its functions. */
 #ifndef AS_PROFILE_TRACE_PROGRAM_H
 #define AS_PROFILE_TRACE_PROGRAM_H
 
@@ -9,15 +8,15 @@
 
 #include "base/str.h"
 
-/* Of a launcher (mpirun), a script, or a command of the system (timeout, taskset, ...) the first
- * word that is the path of a program which is not the system's; else the command. `path` has
- * PATH_MAX bytes. */
+/* Writes the path of the traced program to `path`, which has PATH_MAX bytes. A launcher
+ * (mpirun), a script or a system command (timeout, taskset) has it among its arguments. It is the
+ * first one that is the path of a program outside the system. Otherwise it is the command. */
 void as_trace_program(const struct assay_launch_plan *plan, char *path);
 
 /*
- * Appends packed rules (trace/filter.h) to `rules`: in the program functions have the linker's
- * names, so that each whose readable name is judged otherwise gets a rule of its own. Errors:
- * NOMEM.
+ * Appends packed rules (trace/filter.h) to `rules`. The agent knows only linkage names of
+ * functions. Each function gets a rule if its readable name has another verdict than its linkage
+ * name. Errors: NOMEM.
  */
 int as_trace_readable_rules(const struct assay_object *object, struct as_str *rules,
                             struct assay_error *err);

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 
-#define LOOK_NS 50000000 /* at a file: twenty times a second */
+#define LOOK_NS 50000000 /* time between two checks of the file */
 #define S_NS    1e9
 
 bool as_trace_switch_is_wanted(const struct assay_trace_options *o)
@@ -39,7 +39,7 @@ static bool is_to_be_off(const struct as_trace_switch *it, int64_t now_ns)
            (o->while_file && access(o->while_file, F_OK) != 0);
 }
 
-/* When it may change next. */
+/* Returns the time of the next possible change, in ns of CLOCK_MONOTONIC. */
 static int64_t next_look_ns(const struct as_trace_switch *it, int64_t now_ns)
 {
     const double at_s[] = {it->options->delay_s, it->options->duration_s};

@@ -11,7 +11,7 @@
 
 #include "profile/attribute.h"
 
-/* Share of a module's samples from which it is worth a word. */
+/* Min share of the samples that a flag reports. */
 #define WORTH 0.01
 
 int as_attribute_flag(struct as_attribution *all, enum assay_object_kind kind, int64_t id,
@@ -53,7 +53,7 @@ const char *as_attribute_fact(const struct as_attribution *all, uint32_t stream,
     return NULL;
 }
 
-/* Who had no timer. */
+/* Flags threads and processes without a timer. */
 static int flag_missed(struct as_attribution *all, uint32_t stream, struct assay_error *err)
 {
     const char *threads = as_attribute_fact(all, stream, "threads_missed");
@@ -69,7 +69,7 @@ static int flag_missed(struct as_attribution *all, uint32_t stream, struct assay
     return 0;
 }
 
-/* Processes that the command left behind. */
+/* Flags processes that run on after the end of the command. */
 static int flag_outlived(struct as_attribution *all, uint32_t stream, struct assay_error *err)
 {
     const char *n = as_attribute_fact(all, stream, "outlived_n");
@@ -81,7 +81,7 @@ static int flag_outlived(struct as_attribution *all, uint32_t stream, struct ass
     return 0;
 }
 
-/* Interpreters of Python without frames in the call stacks. */
+/* Flags Python interpreters without Python frames in the call stacks. */
 static int flag_python(struct as_attribution *all, uint32_t stream, struct assay_error *err)
 {
     const char *other = as_attribute_fact(all, stream, "python_other");
@@ -179,12 +179,12 @@ static int flag_stacks(struct as_attribution *all, struct assay_error *err)
     return 0;
 }
 
-/* Programs that wait very often have a part of their waits sampled. */
+/* Flags programs that wait too often to sample each wait. */
 static int flag_waits(struct as_attribution *all, struct assay_error *err)
 {
     const struct as_tally *tally = &all->tally;
     const double all_ns = tally->placed_ns + tally->spread_ns + tally->unplaced_ns;
-    if (tally->placed_ns <= 0) /* places were not asked for: said by the event's reason */
+    if (tally->placed_ns <= 0) /* waits were not sampled; the reason of the event says it */
         return 0;
     if (tally->spread_ns > WORTH * all_ns)
         FLAG_RUN("spread_waits", 1,
@@ -225,7 +225,7 @@ static int flag_module(struct as_attribution *all, uint32_t index, struct assay_
 
 int as_attribute_trust(struct as_attribution *all, struct assay_error *err)
 {
-    /* The gravest first: all else is of what was sampled. */
+    /* The most severe flags come first; the others concern the samples only. */
     AS_TRY(as_attribute_unseen(all, err));
     AS_TRY(as_attribute_crashes(all, err));
     for (uint32_t i = 0; i < all->tally.stream.n; i++) {

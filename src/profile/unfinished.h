@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which runs were recorded but are not attributed, or not summed up, because assay was killed (or
- * is still at it). An attributed run has its files of samples in run_file, mostly processes, and
- * where it has samples their sums.
+ * Finds runs that were recorded, but not attributed or not summed up. assay was killed, or is still
+ * running. An attributed run has its sample files in run_file, and mostly processes. If it has
+ * samples, it also has their sums.
  */
 #ifndef AS_PROFILE_UNFINISHED_H
 #define AS_PROFILE_UNFINISHED_H

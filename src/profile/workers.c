@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A runtime is told by its category, so that stripped and linked-in ones count. */
+/* The category of a function identifies a runtime, which may be stripped or statically linked. */
 #include "profile/workers.h"
 
 #include "base/alloc.h"

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/search.h"
 #include "quality/arithmetic.h"
 #include "quality/components.h"
 
@@ -152,17 +153,10 @@ static size_t first_stream(const struct chain_way *w, uint32_t at)
 {
     assert(at < w->found.insn_n);
     const uint32_t insn = w->found.insn[at];
-    size_t low = 0, high = w->streams->n;
-
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-
-        if (w->streams->at[middle].insn < insn)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const size_t first = as_first_not(i, w->streams->n, w->streams->at[i].insn < insn);
+    assert(first + 1 >= w->streams->n ||
+           w->streams->at[first].insn <= w->streams->at[first + 1].insn);
+    return first;
 }
 
 /* Returns true if instruction `at` stores to a fixed address, as a sum in memory does. */

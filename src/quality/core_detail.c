@@ -43,7 +43,7 @@ static int copy_core_insns(struct as_arena *arena, const struct as_core_asked *a
     for (size_t i = 0; out->insn && i < n; i++) {
         out->insn[i] = (struct as_core_insn){
             code->insn[i].address, insn_words(arena, asked, &code->insn[i]), found->insn[i]};
-        out->insn[i].said.timing = NULL;
+        out->insn[i].prediction.timing = NULL;
         if (!out->insn[i].text)
             return ASSAY_ERR_NOMEM;
     }
@@ -116,13 +116,13 @@ static void insn_row(struct as_panel *panel, const struct as_core_insn *it)
 {
     as_panel_address(panel, it->address);
     as_panel_text(panel, it->text);
-    as_panel_real(panel, (double)it->said.slots);
-    as_panel_real(panel, (double)it->said.latency);
-    as_panel_text(panel, it->said.chain ? "yes" : "");
-    as_panel_text(panel, it->said.fused        ? "with the previous one"
-                         : it->said.eliminated ? "eliminated"
-                         : it->said.estimated  ? "estimated"
-                                               : "");
+    as_panel_real(panel, (double)it->prediction.slots);
+    as_panel_real(panel, (double)it->prediction.latency);
+    as_panel_text(panel, it->prediction.chain ? "yes" : "");
+    as_panel_text(panel, it->prediction.fused        ? "with the previous one"
+                         : it->prediction.eliminated ? "eliminated"
+                         : it->prediction.estimated  ? "estimated"
+                                                     : "");
 }
 
 static int write_insns(struct as_panel *panel, const struct as_core_kept *kept,

@@ -15,7 +15,7 @@
 struct as_core_insn {
     uint64_t address;
     const char *text;
-    struct assay_insn_prediction said; /* `timing` is NULL */
+    struct assay_insn_prediction prediction; /* `timing` is NULL */
 };
 
 /* The arena owns all memory. */

@@ -3,8 +3,10 @@
  * Makes a list of one path: contiguous records, and for each instruction its width, its packed
  * state and the stride of its memory operand.
  */
+#include <assert.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "isa/packed.h"
 #include "quality/cqa.h"
 
@@ -16,17 +18,10 @@
 static const struct assay_memory_stream *stream_of(const struct assay_streams *streams,
                                                    uint32_t insn)
 {
-    size_t low = 0, high = streams ? streams->n : 0;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (streams->at[middle].insn < insn)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return streams && low < streams->n && streams->at[low].insn == insn ? &streams->at[low] : NULL;
+    const size_t n = streams ? streams->n : 0;
+    const size_t at = as_first_not(i, n, streams->at[i].insn < insn);
+    assert(at + 1 >= n || streams->at[at].insn <= streams->at[at + 1].insn);
+    return at < n && streams->at[at].insn == insn ? &streams->at[at] : NULL;
 }
 
 static void touch_bytes(struct as_cqa_array *array, const struct assay_memory_stream *at)

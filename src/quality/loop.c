@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "quality/arithmetic.h"
 #include "quality/chains.h"
+#include "quality/merge.h"
 
 #define LINE_B      64
 #define WIDE_B      16 /* more than one value of a scalar instruction */
@@ -395,6 +396,8 @@ int assay_quality_loop(const struct assay_program *program, uint32_t loop,
         out->steer_n += steering(program, block, loop);
         out->spin_n += spins(program, program->loop_block[from->first_block + i]);
     }
+    out->resumed_n = as_merge_resumed(program, loop);
+    out->merge_n = as_merge_branches(program, loop);
     const bool innermost =
         from->level == ASSAY_LEVEL_INNERMOST || from->level == ASSAY_LEVEL_SINGLE;
 

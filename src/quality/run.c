@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "experiment/metric_names.h"
 #include "quality/callee.h"
 #include "quality/run.h"
 #include "quality/straight.h"
@@ -51,7 +52,7 @@ static int open_code(struct as_quality_pass *p, struct as_quality_module *module
 static const char loops_sql[] =
     "SELECT * FROM (SELECT l.loop_id, l.address, l.depth,"
     " NOT EXISTS (SELECT 1 FROM value v JOIN metric m USING (metric_id)"
-    "             WHERE m.name = 'flow_paths' AND v.object_kind = 'loop'"
+    "             WHERE m.name = '" AS_METRIC_flow_paths "' AND v.object_kind = 'loop'"
     "             AND v.object_id = l.loop_id AND v.run_id = 0) AS wants_values,"
     " t.exclusive_share >= " PAGE_SHARE
     " AND NOT EXISTS (SELECT 1 FROM detail d WHERE d.object_kind = 'loop'"
@@ -138,7 +139,7 @@ static const char straight_sql[] =
     " WHERE t.run_id = ?1 AND t.object_kind = 'function' AND t.exclusive_share >= 0.03"
     " AND f.address IS NOT NULL"
     " AND NOT EXISTS (SELECT 1 FROM value v JOIN metric m USING (metric_id)"
-    "  WHERE m.name = 'straight_instruction_n' AND v.object_kind = 'function'"
+    "  WHERE m.name = '" AS_METRIC_straight_instruction_n "' AND v.object_kind = 'function'"
     "  AND v.object_id = f.function_id AND v.run_id = 0)"
     " AND t.exclusive_n >= 2 * (SELECT ifnull(sum(o.exclusive_n), 0) FROM loop l"
     "  JOIN object_time o ON o.run_id = ?1 AND o.object_kind = 'loop'"

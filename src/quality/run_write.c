@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "experiment/metric_names.h"
 #include "quality/detail.h"
 #include "quality/metrics.h"
 #include "quality/run.h"
@@ -24,6 +25,8 @@ enum metric { /* metrics of loops first, in the order of `names` */
               RELOADS,
               REWRITES,
               SPINS,
+              RESUMED,
+              MERGES,
               STRIDED,
               UNIT,
               UNKNOWN,
@@ -52,43 +55,45 @@ enum metric { /* metrics of loops first, in the order of `names` */
               METRIC_COUNT
 };
 
-static const char *const names[METRIC_COUNT] = {"flow_paths",
-                                                "flow_steering_pct",
-                                                "array_access_efficiency_pct",
-                                                "array_access_least_pct",
-                                                "array_access_most_pct",
-                                                "access_indirect_n",
-                                                "access_scatter_n",
-                                                "access_meeting_n",
-                                                "flow_switch_n",
-                                                "access_reload_n",
-                                                "access_rewrite_n",
-                                                "flow_spin_n",
-                                                "access_strided_n",
-                                                "access_unit_n",
-                                                "access_unknown_n",
-                                                "access_steady_n",
-                                                "fp_packed_pct",
-                                                "fp_divide_n",
-                                                "fp_compared_root_n",
-                                                "fp_carried_n",
-                                                "fp_sum_n",
-                                                "other_carried_n",
-                                                "carried_begun_n",
-                                                "data_exit_n",
-                                                "wide_access_pct",
-                                                "call_n",
-                                                "root_call_n",
-                                                "complex_call_n",
-                                                "math_call_n",
-                                                "pointer_call_n",
-                                                "branch_stall_pct",
-                                                "data_branch_n",
-                                                "mispredict_cy",
-                                                "compilation_options_pct",
-                                                "straight_instruction_n",
-                                                "straight_packed_pct",
-                                                "block_copy_pct"};
+static const char *const names[METRIC_COUNT] = {AS_METRIC_flow_paths,
+                                                AS_METRIC_flow_steering_pct,
+                                                AS_METRIC_array_access_efficiency_pct,
+                                                AS_METRIC_array_access_least_pct,
+                                                AS_METRIC_array_access_most_pct,
+                                                AS_METRIC_access_indirect_n,
+                                                AS_METRIC_access_scatter_n,
+                                                AS_METRIC_access_meeting_n,
+                                                AS_METRIC_flow_switch_n,
+                                                AS_METRIC_access_reload_n,
+                                                AS_METRIC_access_rewrite_n,
+                                                AS_METRIC_flow_spin_n,
+                                                AS_METRIC_access_resumed_n,
+                                                AS_METRIC_flow_merge_n,
+                                                AS_METRIC_access_strided_n,
+                                                AS_METRIC_access_unit_n,
+                                                AS_METRIC_access_unknown_n,
+                                                AS_METRIC_access_steady_n,
+                                                AS_METRIC_fp_packed_pct,
+                                                AS_METRIC_fp_divide_n,
+                                                AS_METRIC_fp_compared_root_n,
+                                                AS_METRIC_fp_carried_n,
+                                                AS_METRIC_fp_sum_n,
+                                                AS_METRIC_other_carried_n,
+                                                AS_METRIC_carried_begun_n,
+                                                AS_METRIC_data_exit_n,
+                                                AS_METRIC_wide_access_pct,
+                                                AS_METRIC_call_n,
+                                                AS_METRIC_root_call_n,
+                                                AS_METRIC_complex_call_n,
+                                                AS_METRIC_math_call_n,
+                                                AS_METRIC_pointer_call_n,
+                                                AS_METRIC_branch_stall_pct,
+                                                AS_METRIC_data_branch_n,
+                                                AS_METRIC_mispredict_cy,
+                                                AS_METRIC_compilation_options_pct,
+                                                AS_METRIC_straight_instruction_n,
+                                                AS_METRIC_straight_packed_pct,
+                                                AS_METRIC_block_copy_pct};
 
 struct value_writer {
     const struct as_quality_pass *pass;
@@ -157,6 +162,8 @@ static int write_loop(const struct value_writer *w, int64_t id,
     AS_TRY(set_count(w, RELOADS, id, facts->reload_n, err));
     AS_TRY(set_count(w, REWRITES, id, facts->rewrite_n, err));
     AS_TRY(set_count(w, SPINS, id, facts->spin_n, err));
+    AS_TRY(set_count(w, RESUMED, id, facts->resumed_n, err));
+    AS_TRY(set_count(w, MERGES, id, facts->merge_n, err));
     AS_TRY(set_count(w, STRIDED, id, stream[ASSAY_STRIDE_CONSTANT], err));
     AS_TRY(set_count(w, UNIT, id, stream[ASSAY_STRIDE_ZERO] + stream[ASSAY_STRIDE_UNIT], err));
     AS_TRY(set_count(w, UNKNOWN, id, stream[ASSAY_STRIDE_UNKNOWN] - facts->steady_n, err));

@@ -8,8 +8,10 @@
  * Two more heuristics use that compilers move unlikely code out of line or into a section of its
  * own. Branches out of the loop do not count: weights are for iterations that end at a back edge.
  */
+#include "base/search.h"
 #include "quality/weights.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -47,16 +49,9 @@ static bool is_in_loop(const struct weighing *w, uint32_t block)
 {
     const struct assay_loop *loop = &w->program->loop[w->loop];
     const uint32_t *at = &w->program->loop_block[loop->first_block];
-    uint32_t low = 0, high = loop->blocks;
-
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (at[middle] < block)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < loop->blocks && at[low] == block;
+    const uint32_t found = as_first_not(i, loop->blocks, at[i] < block);
+    assert(found + 1 >= loop->blocks || at[found] < at[found + 1]); /* blocks of a loop ascend */
+    return found < loop->blocks && at[found] == block;
 }
 
 /* Finds the contiguous blocks of the loop around its header. No other block is between them, but up

@@ -7,27 +7,22 @@
  */
 #include "quality/vector.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/search.h"
 
 /* ---- Instructions -------------------------------------------------------------------------- */
 
 const struct assay_memory_stream *as_verdict_stream(const struct as_verdict *v, uint32_t insn)
 {
-    size_t low = 0, high = v->streams.n;
+    size_t at = as_first_not(i, v->streams.n, v->streams.at[i].insn < insn);
 
-    while (low < high) {
-        const size_t at = low + (high - low) / 2;
-
-        if (v->streams.at[at].insn < insn)
-            low = at + 1;
-        else
-            high = at;
-    }
-    for (; low < v->streams.n && v->streams.at[low].insn == insn; low++)
-        if (!v->streams.at[low].stack && v->streams.at[low].stride != ASSAY_STRIDE_ZERO)
-            return &v->streams.at[low];
+    assert(at + 1 >= v->streams.n || v->streams.at[at].insn <= v->streams.at[at + 1].insn);
+    for (; at < v->streams.n && v->streams.at[at].insn == insn; at++)
+        if (!v->streams.at[at].stack && v->streams.at[at].stride != ASSAY_STRIDE_ZERO)
+            return &v->streams.at[at];
     return NULL;
 }
 

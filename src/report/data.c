@@ -17,118 +17,6 @@
 
 #define TITLE_COLUMNS 80
 
-/* ---- Rows as objects ---------------------------------------------------------------------- */
-
-void as_data_cell(struct as_json *json, struct assay_rows *rows, int i)
-{
-    switch (assay_rows_kind(rows, i)) {
-    case ASSAY_CELL_NULL:
-    case ASSAY_CELL_BLOB:
-        as_json_null(json);
-        break;
-    case ASSAY_CELL_INTEGER:
-        as_json_i64(json, assay_rows_integer(rows, i));
-        break;
-    case ASSAY_CELL_REAL:
-        as_json_double(json, assay_rows_real(rows, i));
-        break;
-    case ASSAY_CELL_TEXT:
-        as_json_string(json, assay_rows_text(rows, i));
-        break;
-    }
-}
-
-/* Writes a quantity from five columns from `i` on. */
-static void write_quantity(struct as_json *json, struct assay_rows *rows, int i)
-{
-    static const char *const key[] = {"value", "low", "high", "n", "origin"};
-
-    if (assay_rows_kind(rows, i) == ASSAY_CELL_NULL) {
-        as_json_null(json);
-        return;
-    }
-    as_json_object_begin(json);
-    for (int k = 0; k < 5; k++) {
-        as_json_key(json, key[k]);
-        as_data_cell(json, rows, i + k);
-    }
-    as_json_object_end(json);
-}
-
-void as_data_row(struct as_json *json, struct assay_rows *rows)
-{
-    const int n = assay_rows_column_n(rows);
-
-    for (int i = 0; i < n; i++) {
-        const char *name = assay_rows_column(rows, i);
-        const char *dot = strchr(name, '.');
-        char key[64];
-
-        if (!dot || (size_t)(dot - name) >= sizeof key) {
-            as_json_key(json, name);
-            as_data_cell(json, rows, i);
-            continue;
-        }
-        memcpy(key, name, (size_t)(dot - name));
-        key[dot - name] = '\0';
-        as_json_key(json, key);
-        write_quantity(json, rows, i);
-        i += 4;
-    }
-}
-
-/* Writes the rows and closes `rows`. */
-static int write_rows(struct as_document *document, const char *key, struct assay_rows *rows,
-                      bool is_one, struct assay_error *err)
-{
-    struct as_json *json = &document->json;
-    bool is_there = false;
-    int more;
-
-    as_json_key(json, key);
-    if (!is_one)
-        as_json_array_begin(json);
-    while ((more = assay_rows_next(rows, err)) > 0 && !json->out->failed) {
-        as_json_object_begin(json);
-        as_data_row(json, rows);
-        as_json_object_end(json);
-        is_there = true;
-        if (is_one)
-            break;
-    }
-    if (is_one && more > 0 && !is_there) /* the error is returned, but the key needs a value */
-        as_json_null(json);
-    if (is_one && more == 0)
-        more = as_error_set(err, ASSAY_ERR_CORRUPT,
-                            "%s: damaged: section '%s' is missing; restore a backup",
-                            assay_experiment_path(document->experiment), key);
-    else if (!is_one && more >= 0)
-        as_json_array_end(json);
-    assay_rows_close(&rows);
-    return more < 0 ? more : 0;
-}
-
-int as_data_rows(struct as_document *document, const char *key, const char *sql, bool is_one,
-                 struct assay_error *err)
-{
-    struct assay_rows *rows;
-
-    AS_TRY(assay_rows_open(document->experiment, sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, document->run_id);
-    return write_rows(document, key, rows, is_one, err);
-}
-
-int as_data_level(struct as_document *document, const char *key, const char *sql, int64_t level,
-                  struct assay_error *err)
-{
-    struct assay_rows *rows;
-
-    AS_TRY(assay_rows_open(document->experiment, sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, document->run_id);
-    assay_rows_bind_integer(rows, 2, level);
-    return write_rows(document, key, rows, false, err);
-}
-
 /* ---- Head --------------------------------------------------------------------------------- */
 
 /* Appends the first columns of a text, with an ellipsis if it is longer. */
@@ -233,6 +121,7 @@ static int write_parts(struct as_document *document,
     AS_TRY(as_data_code(document, err));
     AS_TRY(as_data_variants(document, err));
     AS_TRY(as_data_parallel(document, err));
+    AS_TRY(as_data_models(document, err));
     AS_TRY(as_data_over_time(document, err));
     AS_TRY(as_data_roofline(document, err));
     return as_data_modes(document, err);

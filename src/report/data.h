@@ -38,6 +38,8 @@ int as_data_conditions(struct as_document *document, struct assay_error *err);
 int as_data_variants(struct as_document *document, struct assay_error *err);
 /* Writes parallel. */
 int as_data_parallel(struct as_document *document, struct assay_error *err);
+/* Writes simulated and scaling. */
+int as_data_models(struct as_document *document, struct assay_error *err);
 /* Writes roofline. */
 int as_data_roofline(struct as_document *document, struct assay_error *err);
 /* Writes over_time. */

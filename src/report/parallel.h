@@ -8,7 +8,7 @@
 
 #include <assay/error.h>
 
-#include "analytics/sums.h"
+#include "analytics/state/sums.h"
 #include "base/json.h"
 #include "report/page.h"
 

@@ -2,7 +2,7 @@
 /* The parallel behaviour of a run as JSON (doc/reference/json.md). Times are seconds. */
 #include <stdio.h>
 
-#include "analytics/interest.h"
+#include "analytics/state/interest.h"
 #include "report/parallel.h"
 
 #define SECONDS(ns) ((double)(ns)*1e-9)

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analytics/interest.h"
+#include "analytics/state/interest.h"
 #include "base/error.h"
 #include "report/parallel.h"
 
@@ -23,7 +23,10 @@ struct parallel_text {
     void *context;
 };
 
-/* Adds "rank 3", "rank 3, thread 2" or "thread 2". Threads are counted in their process from 0. */
+/*
+ * Adds "rank 3", "rank 3, thread 2", "thread 2" or "rank 3, queue 1". Threads are counted in their
+ * process from 0.
+ */
 static void add_thread_cell(const struct parallel_text *t, struct as_table *table, uint32_t at)
 {
     const struct as_analysis *a = t->sums->analysis;
@@ -35,7 +38,9 @@ static void add_thread_cell(const struct parallel_text *t, struct as_table *tabl
     char rank[NAME_MOST] = "", thread[NAME_MOST] = "";
     if (l->rank >= 0)
         snprintf(rank, sizeof rank, "rank %" PRId64, l->rank);
-    if (l->rank < 0 || l->thread > 0)
+    if (l->queue)
+        snprintf(thread, sizeof thread, "%s", l->queue);
+    else if (l->rank < 0 || l->thread > 0)
         snprintf(thread, sizeof thread, "thread %u", l->thread);
     as_table_f(table, "%s%s%s", rank, *rank && *thread ? ", " : "", thread);
 }
@@ -95,7 +100,8 @@ static int write_efficiency(const struct parallel_text *t, struct assay_error *e
     if (isnan(e->parallel))
         return 0;
     as_vec_foreach (&t->sums->analysis->location, location) {
-        has_threads |= location->thread > 0 && (location->rank >= 0 || isnan(e->mpi_parallel));
+        has_threads |= location->thread > 0 && !location->queue &&
+                       (location->rank >= 0 || isnan(e->mpi_parallel));
         has_sleep |= location->activity_ns[AS_ACTIVITY_SLEEPING] > 0;
     }
     begin_table(t, &table, is_ranged ? ranged : is_part ? part : columns, 2, "Efficiency");
@@ -285,6 +291,7 @@ static int emit_locations(const struct parallel_text *t, struct assay_error *err
         {.title = "threads", .align = AS_ALIGN_RIGHT},
         {.title = "i/o", .align = AS_ALIGN_RIGHT},
         {.title = "asleep", .align = AS_ALIGN_RIGHT},
+        {.title = "OpenCL", .align = AS_ALIGN_RIGHT},
         {.title = "idle", .align = AS_ALIGN_RIGHT},
         {.title = "crit. path", .align = AS_ALIGN_RIGHT},
         {.title = "not recorded", .align = AS_ALIGN_RIGHT}, /* last column: usually left out */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ceilings of any number of cores by those that were measured, and what they allow a point. */
+/* Ceilings for any number of cores from the measured ones, and the limits that they set to a
+ * point. */
 #include "roofline/ceilings.h"
 
 #include <math.h>
@@ -62,7 +63,8 @@ static int word_index(const char *const *word, size_t n, const char *text)
 
 #define INDEX_OF(words, text) word_index(words, sizeof(words) / sizeof *(words), text)
 
-/* The scope of a word: "core", "all", "cores4"; NULL for others and when there are too many. */
+/* Returns the scope with a name such as "core", "all" or "cores4". Returns NULL for other names,
+ * or if there are too many scopes. */
 static struct as_ceiling_scope *scope_of(struct as_ceilings *ceilings, const char *word)
 {
     if (strcmp(word, "numa0") == 0) {
@@ -123,7 +125,7 @@ void as_ceilings_add(struct as_ceilings *ceilings, const char *name, double valu
 
 /* ---- Any number of cores ------------------------------------------------------------------- */
 
-/* Reads the figure of a scope at an offset in bytes. */
+/* Returns the figure of a scope at an offset in bytes. */
 static double figure_at(const struct as_ceiling_scope *scope, size_t offset)
 {
     double value;
@@ -131,8 +133,8 @@ static double figure_at(const struct as_ceiling_scope *scope, size_t offset)
     return value;
 }
 
-/* More cores have at most as many times the figure, fewer cores at most the figure of more. Figures
- * of fewer cores are reached in any case. */
+/* Bounds a figure for any number of cores. It grows at most in proportion to the cores, and is
+ * at most the figure of more cores. It is at least every figure of fewer cores. */
 static double of_cores(const struct as_ceilings *ceilings, size_t offset, double core_n)
 {
     const struct as_ceiling_scope *below = NULL, *above = NULL;
@@ -163,7 +165,8 @@ static double figure_of_pages(const struct as_ceilings *ceilings, size_t pages, 
     return of_cores(ceilings, pages + at, core_n);
 }
 
-/* Without a figure of its own a stream loses as much on small pages as triad. 0: not known. */
+/* Returns the bandwidth on small pages, or 0 if unknown. Without its own figure, a stream loses
+ * as much as triad. */
 static double small_bandwidth(const struct as_ceilings *ceilings, unsigned level, unsigned stream,
                               double core_n, double huge)
 {
@@ -176,7 +179,8 @@ static double small_bandwidth(const struct as_ceilings *ceilings, unsigned level
     return huge * figure_of_pages(ceilings, small, level, AS_ROOF_STREAM_TRIAD, core_n) / of_triad;
 }
 
-/* On the pages of the program: each byte takes the time that the pages of its part allow. */
+/* Returns the bandwidth on the program's mix of pages: each byte takes the time of its kind of
+ * page. */
 static double stream_bandwidth(const struct as_ceilings *ceilings, unsigned level, unsigned stream,
                                double core_n)
 {
@@ -190,7 +194,8 @@ static double stream_bandwidth(const struct as_ceilings *ceilings, unsigned leve
     return 1 / (ceilings->huge_share / huge + (1 - ceilings->huge_share) / small);
 }
 
-/* The stream with most nearly this share of stores, and its bandwidth; 0: none was measured. */
+/* Finds the stream with the nearest share of stores. Returns its bandwidth, or 0 if none was
+ * measured. */
 static double nearest_stream(const struct as_ceilings *ceilings, unsigned level, double stored,
                              double core_n, unsigned *stream)
 {
@@ -251,7 +256,7 @@ double as_ceilings_huge_x(const struct as_ceilings *ceilings, unsigned level, do
 double as_ceilings_peak(const struct as_ceilings *ceilings, enum as_roof_operation operation,
                         enum as_roof_width width, double single, double core_n)
 {
-    double second = 0; /* that a flop takes */
+    double second = 0; /* seconds per flop */
     for (unsigned number = 0; number < AS_ROOF_NUMBERS; number++) {
         const double part = number == AS_ROOF_F32 ? single : 1 - single;
         const size_t offset =
@@ -284,7 +289,7 @@ static void name_peak(struct assay_roof *roof, unsigned operation, unsigned widt
              number, *number ? " " : "", width_words[width]);
 }
 
-/* Peaks of a type; `number` is its word, "" where all of a point are of one mix. */
+/* Adds the peaks of a type. `number` is its name, or "" if all flops of a point have one mix. */
 static size_t add_peak_roofs(const struct as_ceilings *ceilings, double single, const char *number,
                              double core_n, unsigned narrowest, struct assay_roof *roof, size_t n)
 {
@@ -313,7 +318,7 @@ static size_t add_bandwidth_roofs(const struct as_ceilings *ceilings, double sto
     return n;
 }
 
-/* Adds those that huge pages would raise by 5 % or more. */
+/* Adds the roofs that huge pages would raise by 5 % or more. */
 static size_t add_huge_roofs(const struct as_ceilings *ceilings, double core_n,
                              struct assay_roof *roof, size_t n)
 {
@@ -341,14 +346,14 @@ size_t as_ceilings_roofs(const struct as_ceilings *ceilings, double core_n,
 
 /* ---- Points -------------------------------------------------------------------------------- */
 
-/* Returns the rate that a roof allows a point: flop/s; B/s for a point without flops. */
+/* Returns the rate that a roof allows a point, in flop/s, or in B/s for a point without flops. */
 static double allowed_by(const struct assay_roof *roof, const struct assay_roof_point *point)
 {
     return roof->is_bandwidth && point->flops > 0 ? roof->value * point->intensity : roof->value;
 }
 
-/* The roof of a level by the bytes that pass there; the name and what it allows. INFINITY: no bytes
- * or no figure. */
+/* Returns the rate that a level allows by its traffic, and sets `roof`. Returns INFINITY without
+ * traffic or a figure. */
 static double level_allows(const struct as_ceilings *ceilings, const struct assay_roof_point *point,
                            unsigned level, double stored, struct assay_roof *roof)
 {
@@ -370,7 +375,7 @@ static bool knows_levels(const struct assay_roof_point *point)
     return false;
 }
 
-/* The lowest of what all levels and the highest peak allow. */
+/* Returns the lowest rate that the levels and the highest peak allow, and sets `limit`. */
 static double lowest_bound(const struct as_ceilings *ceilings, const struct assay_roof_point *point,
                            double stored, struct assay_roof *limit)
 {
@@ -394,7 +399,7 @@ static double lowest_bound(const struct as_ceilings *ceilings, const struct assa
     return lowest;
 }
 
-/* The lowest roof above what is reached; INFINITY where none is. */
+/* Returns the lowest roof at or above the reached rate, or INFINITY if there is none. */
 static double next_above(const struct as_ceilings *ceilings, const struct assay_roof_point *point,
                          double stored, double reached, struct assay_roof *next)
 {
@@ -403,7 +408,7 @@ static double next_above(const struct as_ceilings *ceilings, const struct assay_
     double found = INFINITY;
     if (point->level_b[ASSAY_ROOF_L1] > 0)
         n = add_bandwidth_roofs(ceilings, stored, point->core_n, roof, n);
-    if (point->flops > 0) /* vector code is not bound by peaks of scalar code */
+    if (point->flops > 0) /* scalar peaks do not limit vector code */
         n = add_peak_roofs(
             ceilings, point->single_share, "", point->core_n,
             point->vector == ASSAY_ROOF_FULL ? AS_ROOF_WIDTH_SSE : AS_ROOF_WIDTH_SCALAR, roof, n);
@@ -417,8 +422,8 @@ static double next_above(const struct as_ceilings *ceilings, const struct assay_
     return found;
 }
 
-/* Returns the rate that no point of this intensity passes: by the fastest stream of L1 and the
- * highest peak. */
+/* Returns the max rate at the intensity of a point, by the fastest stream of L1 and the highest
+ * peak. */
 static double top_of(const struct as_ceilings *ceilings, const struct assay_roof_point *point)
 {
     const double peak = highest_peak(ceilings, point->single_share, point->core_n);
@@ -449,7 +454,7 @@ void as_ceilings_judge(const struct as_ceilings *ceilings, struct assay_roof_poi
     }
     const double next =
         knows_levels(point) ? INFINITY : next_above(ceilings, point, stored, reached, &point->roof);
-    if (isfinite(lowest) && next > lowest) /* others are above what can be reached */
+    if (isfinite(lowest) && next > lowest) /* the other roofs cannot be reached */
         point->roof = limit;
     const double at = next < lowest ? next : lowest;
     point->roof_at = isfinite(at) ? at : 0;

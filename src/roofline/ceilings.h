@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measured ceilings by number of cores, and what they allow a point. Numbers alone. */
+/* Measured ceilings by number of cores, and the limits that they set to a point. Pure functions
+ * of numbers. */
 #ifndef AS_ROOFLINE_CEILINGS_H
 #define AS_ROOFLINE_CEILINGS_H
 
 #include <assay/roofline.h>
 
-/* X(NAME, word, share of the bytes that are stored). */
+/* X(NAME, word, stored share of the bytes). */
 #define AS_ROOF_STREAM_LIST(X)                                                                     \
     X(READ, "read", 0)                                                                             \
     X(TRIAD, "triad", 1.0 / 3)                                                                     \
@@ -29,64 +30,68 @@ enum as_roof_width {
     AS_ROOF_WIDTHS
 };
 
-/* Figures of so many cores at once; 0: not measured. */
+/* Figures for `core_n` cores at once; 0 = not measured. */
 struct as_ceiling_scope {
     unsigned core_n;
-    double bandwidth[ASSAY_ROOF_LEVELS][AS_ROOF_STREAMS]; /* B/s, on huge pages if there are any */
-    double small[ASSAY_ROOF_LEVELS][AS_ROOF_STREAMS];     /* B/s on pages of 4 KiB */
+    double bandwidth[ASSAY_ROOF_LEVELS][AS_ROOF_STREAMS]; /* B/s, on huge pages where available */
+    double small[ASSAY_ROOF_LEVELS][AS_ROOF_STREAMS];     /* B/s, on 4 KiB pages */
     double peak[AS_ROOF_OPERATIONS][AS_ROOF_NUMBERS][AS_ROOF_WIDTHS]; /* flop/s */
 };
 
 #define AS_CEILING_SCOPES_MAX 24
 
 struct as_ceilings {
-    struct as_ceiling_scope scope[AS_CEILING_SCOPES_MAX]; /* in any order */
+    struct as_ceiling_scope scope[AS_CEILING_SCOPES_MAX]; /* not sorted */
     size_t scope_n;
-    unsigned core_n;                /* of the scope "all" */
-    struct as_ceiling_scope domain; /* "numa0": stands for one core if that has no figure */
-    bool has_pages;                 /* `huge_share` is known; else bandwidths are of huge pages */
-    double huge_share;              /* of the memory of the program, in huge pages */
+    unsigned core_n;                /* number of cores of the scope "all" */
+    struct as_ceiling_scope domain; /* scope "numa0": replaces a missing figure of one core */
+    /* `huge_share` is known; else bandwidths are those of huge pages */
+    bool has_pages;
+    double huge_share; /* share of the program's memory in huge pages */
 };
 
-/* Adds a figure by its name (doc/reference/machine.md). Others than bandwidths and peaks of caches,
- * memory, float and double are ignored. Node 0 stands for one core without a figure. */
+/* Adds a figure by its name (doc/reference/machine.md). Only bandwidths of caches and memory,
+ * and peaks of float and double, are used. A figure of NUMA node 0 replaces a missing figure of
+ * one core. */
 void as_ceilings_add(struct as_ceilings *ceilings, const char *name, double value);
 
-/* Adds the figures that a run has of its machine, and the number of its usable cores. Errors: those
- * of rows. */
+/* Adds the machine figures of a run, and the number of its usable cores. Errors: those of the
+ * rows. */
 int as_ceilings_of_run(struct assay_experiment *experiment, int64_t run_id,
                        struct as_ceilings *ceilings, struct assay_error *err);
-/* Adds those of a file of figures; all cores of that machine count. */
+/* Adds the figures of a file; all cores of its machine count. */
 void as_ceilings_of_figures(const struct assay_figures *figures, struct as_ceilings *ceilings);
 
 /*
- * Bandwidth of a level for `core_n` cores, if the part `stored` of the bytes is stored: of the
- * stream that stores most nearly as much. If this number of cores was not measured: the upper bound
- * by those that were. 0: not known.
+ * Returns the bandwidth of a level for `core_n` cores in B/s, or 0 if it is unknown. `stored` is
+ * the stored share of the bytes; the stream with the nearest share is used. For an unmeasured
+ * number of cores, returns the upper bound by the measured ones.
  */
 double as_ceilings_bandwidth(const struct as_ceilings *ceilings, unsigned level, double stored,
                              double core_n);
-/* The same in bytes that pass between levels. A line is read before it is written, so a stored byte
- * passes twice; figures count it once. */
+/* Returns the same bandwidth in bytes that pass between levels. A line is read before it is
+ * written, so a stored byte passes twice. Figures count it once. */
 double as_ceilings_traffic(const struct as_ceilings *ceilings, unsigned level, double stored,
                            double core_n);
-/* Bandwidth of the fastest stream. */
+/* Returns the bandwidth of the fastest stream in B/s, or 0 if it is unknown. */
 double as_ceilings_fastest(const struct as_ceilings *ceilings, unsigned level, double core_n);
-/* Peak of an operation in a width, where `single` of the flops are of 32 bits. */
+/* Returns the peak of an operation at a width in flop/s, or 0 if it is unknown. `single` is the
+ * share of 32-bit flops. */
 double as_ceilings_peak(const struct as_ceilings *ceilings, enum as_roof_operation operation,
                         enum as_roof_width width, double single, double core_n);
 
-/* Returns whether a triad of memory was measured on small pages. */
+/* Returns true if the triad of memory was measured on small pages. */
 bool as_ceilings_know_small(const struct as_ceilings *ceilings);
-/* The factor by which huge pages raise the bandwidth of a level; 1: no figures, or huge already. */
+/* Returns the factor by which huge pages raise the bandwidth of a level. 1 means no figures, or
+ * huge pages already. */
 double as_ceilings_huge_x(const struct as_ceilings *ceilings, unsigned level, double stored,
                           double core_n);
-/* Roofs to draw for `core_n` cores, bandwidths first; returns how many. */
+/* Fills in the roofs to draw for `core_n` cores, bandwidths first. Returns their number. */
 size_t as_ceilings_roofs(const struct as_ceilings *ceilings, double core_n,
                          struct assay_roof roof[ASSAY_ROOFS_MAX]);
 
-/* Sets roof, roof_at, roof_share, attainable, headroom_x and the mark ABOVE of a point, by its
- * counts, rates and core_n. */
+/* Sets roof, roof_at, roof_share, attainable, headroom_x, huge_x and the mark ABOVE of a point.
+ * Its counts, rates and core_n must be set. */
 void as_ceilings_judge(const struct as_ceilings *ceilings, struct assay_roof_point *point);
 
 #endif

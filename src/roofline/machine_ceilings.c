@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads ceilings: of the machine of a run, or of a file of figures. */
+/* Reads ceilings from the machine of a run or from a file of figures. */
 #include <stdlib.h>
 
 #include "base/error.h"

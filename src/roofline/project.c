@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Projection: the model time of a part is the longest of flops / peak and bytes / bandwidth of each
- * level. The part takes as many times more there as on the reference machine. Without traffic of
- * levels it is not known which level serves a part: the first roof above the point is taken, and
- * all roofs above it bound the result.
+ * Projection. The model time of a part is the maximum of flops / peak and of bytes / bandwidth of
+ * each level. The measured time scales with the ratio of both machines' model times. Without
+ * traffic per level, the serving level is unknown. Then the first roof above the point gives the
+ * result, and all roofs above it bound it.
  */
 #include "roofline/project.h"
 
@@ -13,7 +13,7 @@
 
 enum { CANDIDATES_MAX = ASSAY_ROOF_LEVELS + AS_ROOF_WIDTHS * AS_ROOF_OPERATIONS };
 
-/* A ceiling that both machines have: seconds of the part by it. */
+/* A ceiling of both machines, and the time of the part at it in seconds. */
 struct bound_time {
     char name[ASSAY_ROOF_NAME_B];
     double here_s, there_s;
@@ -24,7 +24,8 @@ struct bound_times {
     size_t n;
 };
 
-/* A loop that ran on most of the cores runs on all of the target; others keep their threads. */
+/* Returns the cores on the target: a loop on most cores of the reference uses all of them; other
+ * loops keep their threads. */
 static double cores_there(const struct as_ceilings *reference, const struct as_ceilings *target,
                           double core_n)
 {
@@ -35,7 +36,7 @@ static double cores_there(const struct as_ceilings *reference, const struct as_c
     return core_n > target->core_n ? target->core_n : core_n;
 }
 
-/* `grows`: the work there over that here. */
+/* Adds a ceiling; `grows` is the work on the target over that on the reference. */
 static void add_bound(struct bound_times *all, const char *name, double work, double grows,
                       double here, double there)
 {
@@ -49,7 +50,8 @@ static void add_bound(struct bound_times *all, const char *name, double work, do
 
 /* ---- Other caches -------------------------------------------------------------------------- */
 
-/* Bytes that come into a cache of this size: between two sizes of the curve by the logarithm. */
+/* Returns the bytes that enter a cache of this size; interpolates between two sizes by the
+ * logarithm. */
 static double curve_at(const double *curve_b, double size_b)
 {
     const double at = log2(size_b / ASSAY_ROOF_CURVE_B);
@@ -61,7 +63,8 @@ static double curve_at(const double *curve_b, double size_b)
     return curve_b[i] + part * (curve_b[next] - curve_b[i]);
 }
 
-/* The cache before a level: for memory the last one; 0: there is none. Cores share the last. */
+/* Returns the size of the cache before a level, or 0 if there is none. For memory that is the
+ * last cache. Cores share the last cache. */
 static double cache_before(const uint64_t cache_b[ASSAY_ROOF_CACHES], unsigned level, double core_n)
 {
     unsigned last = ASSAY_ROOF_CACHES;
@@ -73,7 +76,7 @@ static double cache_before(const uint64_t cache_b[ASSAY_ROOF_CACHES], unsigned l
     return (double)cache_b[at - 1] / (at == last && last > 1 ? core_n : 1);
 }
 
-/* Traffic of a level there over that here; 1 without a curve. */
+/* Returns the traffic of a level on the target over that on the reference; 1 without a curve. */
 static double growth_of(const struct as_project_caches *caches,
                         const struct assay_roof_point *point, unsigned level, double there_n)
 {
@@ -91,7 +94,7 @@ static void add_level_bound(const struct as_ceilings *reference, const struct as
                             bool is_traffic, struct bound_times *all)
 {
     const bool is_curved = caches && is_traffic && level > ASSAY_ROOF_L1;
-    /* Without traffic: as if all that instructions move came from this level. */
+    /* Without traffic per level: as if all bytes of instructions came from this level. */
     double (*const of)(const struct as_ceilings *, unsigned, double, double) =
         is_traffic ? as_ceilings_traffic : as_ceilings_bandwidth;
     const double bytes = point->level_b[is_traffic ? level : ASSAY_ROOF_L1];
@@ -102,7 +105,7 @@ static void add_level_bound(const struct as_ceilings *reference, const struct as
               of(reference, level, stored, point->core_n), of(target, level, stored, there_n));
 }
 
-/* The highest peak of a machine that code of the point's kind reaches, and its width. */
+/* Returns the highest peak that code of the point's kind can reach on a machine. */
 static double peak_for(const struct as_ceilings *ceilings, const struct assay_roof_point *point,
                        double core_n)
 {
@@ -145,15 +148,15 @@ static void set_name(char *to, const char *name)
     snprintf(to, ASSAY_ROOF_NAME_B, "%s", name);
 }
 
-/* Samples: 95 % of a Poisson count. */
+/* Returns the relative half width of the 95 % interval of a Poisson count of samples. */
 static double part_of_samples(int64_t sample_n)
 {
     return sample_n > 0 ? 1.96 / sqrt((double)sample_n) : 0;
 }
 
-/* ---- By the traffic of levels -------------------------------------------------------------- */
+/* ---- Projection by traffic of levels ------------------------------------------------------- */
 
-/* The longest time of all, with full overlap; the sum, with none. */
+/* Assumes full overlap of all times for the result, and no overlap for the other bound. */
 static void project_levels(const struct bound_times *all, double part, struct assay_projected *out)
 {
     const struct bound_time *here = &all->at[0], *there = &all->at[0];
@@ -174,9 +177,10 @@ static void project_levels(const struct bound_times *all, double part, struct as
     set_name(out->target_limit, there->name);
 }
 
-/* ---- By roofs ------------------------------------------------------------------------------ */
+/* ---- Projection by roofs ------------------------------------------------------------------- */
 
-/* A roof that the part did not pass gives at most the part's own time. */
+/* Uses the roofs at or above the point: there the model time is at most the measured time.
+ * Returns false if there is none. */
 static bool project_roofs(const struct bound_times *all, double part, struct assay_projected *out)
 {
     const struct bound_time *near = NULL, *there = NULL;
@@ -192,7 +196,7 @@ static bool project_roofs(const struct bound_times *all, double part, struct ass
     }
     if (!near)
         return false;
-    for (size_t i = 0; i < all->n; i++) /* the roof over the projected time */
+    for (size_t i = 0; i < all->n; i++) /* the roof above the projected time */
         if (all->at[i].there_s <= out->time_s * near->there_s / near->here_s * (1 + 1e-9) &&
             (!there || all->at[i].there_s > there->there_s))
             there = &all->at[i];
@@ -236,7 +240,7 @@ bool as_project_part(const struct as_ceilings *reference, const struct as_ceilin
     return true;
 }
 
-/* ---- The run ------------------------------------------------------------------------------- */
+/* ---- Run ----------------------------------------------------------------------------------- */
 
 void as_project_sum(struct assay_projection *projection)
 {
@@ -255,7 +259,7 @@ void as_project_sum(struct assay_projection *projection)
     projection->covered_s = covered;
     projection->rest_s = projection->rest == ASSAY_REST_STAYS ? rest : scaled;
     projection->target_s = there + projection->rest_s;
-    /* The bounds take in both assumptions about the rest. */
+    /* The bounds include both assumptions about the rest. */
     projection->low_s =
         low + (covered > 0 && rest * low / covered < rest ? rest * low / covered : rest);
     projection->high_s =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The projection of a run: its points without those inside them, and both machines. */
+/* Projects a run: the points without the points inside them, on both machines. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 #include "roofline/project.h"
 
 struct projecting {
-    struct assay_projection projection; /* first: what users hold */
+    struct assay_projection projection; /* must be first: callers get a pointer to this member */
     struct as_arena arena;
-    struct assay_roofline *roofline; /* names of parts are its */
+    struct assay_roofline *roofline; /* owns the names of the parts */
     struct as_ceilings reference, target;
     struct as_project_caches caches;
     bool has_caches;
@@ -38,7 +38,7 @@ static double left_of(double whole, double part)
     return whole > part ? whole - part : 0;
 }
 
-/* Takes what `inner` did from what `outer` did: both counts have it. */
+/* Subtracts the work of `inner` from `outer`; both counts include it. */
 static void subtract_inner_point(struct assay_roof_point *outer,
                                  const struct assay_roof_point *inner)
 {
@@ -67,7 +67,7 @@ static bool is_around(const struct assay_roof_point *outer, const struct assay_r
                : outer->kind == ASSAY_OBJECT_FUNCTION && outer->id == inner->function_id;
 }
 
-/* Counts and time of loops are those of the loops in them too, as are those of functions. */
+/* Returns a point without the points inside it: loops and functions include their inner loops. */
 static struct assay_roof_point own_point(const struct assay_roofline *all, size_t number)
 {
     struct assay_roof_point own = all->point[number];
@@ -120,7 +120,7 @@ static int project_points(struct projecting *p, struct assay_error *err)
     return 0;
 }
 
-/* Both machines with the pages of the program, if small ones were measured on both. */
+/* Uses the program's share of huge pages on both machines, if small pages were measured on both. */
 static void use_pages(struct projecting *p)
 {
     const double huge_share = p->roofline->huge_share;

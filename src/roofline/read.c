@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The points of a run and the ceilings of its machine, out of an experiment. */
+/* Reads the points of a run and the ceilings of its machine from an experiment. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,24 +10,25 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "experiment/metric_names.h"
 #include "roofline/ceilings.h"
 
 enum { FEW_SAMPLES = 30 };
 
 /* X(NAME, metric): facts of an object. */
 #define ROOF_FACTS(X)                                                                              \
-    X(INSTRUCTIONS, "executed_instruction_n")                                                      \
-    X(FLOPS, "executed_flop_n")                                                                    \
-    X(FLOPS_F32, "executed_flop_f32_n")                                                            \
-    X(FLOPS_F64, "executed_flop_f64_n")                                                            \
-    X(FLOPS_PACKED, "executed_flop_packed_n")                                                      \
-    X(INT_OPS, "executed_int_op_n")                                                                \
-    X(LOADED, "executed_load_b")                                                                   \
-    X(STORED, "executed_store_b")                                                                  \
-    X(UNSURE, "executed_unsure_n")                                                                 \
-    X(LEVEL_L2, "bytes_l2_l1")                                                                     \
-    X(LEVEL_L3, "bytes_l3_l2")                                                                     \
-    X(LEVEL_MEMORY, "bytes_memory")
+    X(INSTRUCTIONS, AS_METRIC_executed_instruction_n)                                              \
+    X(FLOPS, AS_METRIC_executed_flop_n)                                                            \
+    X(FLOPS_F32, AS_METRIC_executed_flop_f32_n)                                                    \
+    X(FLOPS_F64, AS_METRIC_executed_flop_f64_n)                                                    \
+    X(FLOPS_PACKED, AS_METRIC_executed_flop_packed_n)                                              \
+    X(INT_OPS, AS_METRIC_executed_int_op_n)                                                        \
+    X(LOADED, AS_METRIC_executed_load_b)                                                           \
+    X(STORED, AS_METRIC_executed_store_b)                                                          \
+    X(UNSURE, AS_METRIC_executed_unsure_n)                                                         \
+    X(LEVEL_L2, AS_METRIC_bytes_l2_l1)                                                             \
+    X(LEVEL_L3, AS_METRIC_bytes_l3_l2)                                                             \
+    X(LEVEL_MEMORY, AS_METRIC_bytes_memory)
 
 enum roof_fact {
 #define ROOF_FACT_ENUM(name, metric) FACT_##name,
@@ -39,14 +40,14 @@ enum roof_fact {
 struct counted_object {
     struct assay_roof_point point;
     double fact[FACTS_N];
-    double inclusive_ns, thread_max_ns; /* of its own row of times */
-    bool is_cut;                        /* threads ended in it */
-    bool is_waiting;                    /* it spins for other ranks or threads */
+    double inclusive_ns, thread_max_ns; /* from its row in object_time */
+    bool is_cut;                        /* threads ended inside it, so counts are incomplete */
+    bool is_waiting;                    /* it waits actively for other ranks or threads */
     bool is_timed;
 };
 
 struct roofline_reading {
-    struct assay_roofline roofline; /* first: what users hold */
+    struct assay_roofline roofline; /* must be first: callers get a pointer to this member */
     struct as_arena arena;
     struct assay_experiment *experiment;
     struct as_ceilings ceilings;
@@ -69,7 +70,7 @@ static const char run_sql[] =
     " FROM run r LEFT JOIN host h USING (host_id) WHERE r.run_id = ?1";
 
 static const char counted_run_sql[] = "SELECT max(run_id) FROM v_values WHERE ?1 = 0"
-                                      " AND metric = 'executed_flop_n'";
+                                      " AND metric = '" AS_METRIC_executed_flop_n "'";
 
 #define ROOF_FACT_WORD(name, metric) ", '" metric "'"
 static const char roof_facts_sql[] =
@@ -78,7 +79,7 @@ static const char roof_facts_sql[] =
     " AND metric IN (''" ROOF_FACTS(ROOF_FACT_WORD) ") ORDER BY object_kind, object_id";
 #undef ROOF_FACT_WORD
 
-/* A loop has the time of those in it; a function has that of its loops. */
+/* A loop includes the time of its inner loops, and a function that of its loops. */
 static const char roof_times_sql[] =
     "WITH RECURSIVE up (loop_id, ns, n) AS ("
     " SELECT object_id, exclusive_ns, exclusive_n FROM object_time"
@@ -149,7 +150,7 @@ static int on_run(void *context, struct assay_rows *row, struct assay_error *err
     return as_vec_push(&r->object, run) < 0 ? as_error_nomem(err, "a roofline") : 0;
 }
 
-/* The run, functions, loops; each by its number. */
+/* Order: the run, functions, loops; each by id. */
 static int by_roof_object(const void *a, const void *b)
 {
     const struct assay_roof_point *x = &((const struct counted_object *)a)->point,
@@ -302,8 +303,8 @@ static void set_counts(struct assay_roof_point *point, const double *fact)
                            : (double)NAN;
 }
 
-/* Threads that were in it at once, if all began together: its time over that of the thread with
- * most of it. */
+/* Returns the number of threads that were in the object at once, if all began together. It is
+ * the total time over that of the longest thread. */
 static double cores_of(const struct roofline_reading *r, const struct counted_object *object)
 {
     const double max = r->roofline.core_n ? r->roofline.core_n : 1;
@@ -314,7 +315,7 @@ static double cores_of(const struct roofline_reading *r, const struct counted_ob
     return n > max ? max : n;
 }
 
-/* 95 % of a Poisson count of samples. */
+/* Sets the rates and their 95 % interval by a Poisson count of samples. */
 static void set_rates(struct assay_roof_point *point)
 {
     const double wall_s = point->time_s / point->core_n;
@@ -341,7 +342,7 @@ static void finish_point(struct roofline_reading *r, struct counted_object *obje
         r->roofline.has_levels |= !isnan(point->level_b[level]);
 }
 
-/* Loops of functions that wait do so. */
+/* Marks loops of waiting functions as waiting. */
 static void spread_waits(struct roofline_reading *r)
 {
     as_vec_foreach (&r->object, object) {
@@ -354,8 +355,7 @@ static void spread_waits(struct roofline_reading *r)
     }
 }
 
-/* The counts of the program are those of its functions; levels are left unknown where one lacks
- * them. */
+/* Adds up the counts of functions for the run. A level stays unknown if a function lacks it. */
 static void add_up(struct roofline_reading *r)
 {
     struct counted_object *run = &r->object.at[0];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The drawing of a roofline: logarithmic axes, roofs, points with their intervals, a legend. */
+/* Draws a roofline: logarithmic axes, roofs, points with their intervals, a legend. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #define TOP_PX    50.0
 #define BOTTOM_PX 60.0
 #define LEGEND_PX 22.0
-enum { LABELS_MAX = 20 }; /* points with a number and a line of the legend */
+enum { LABELS_MAX = 20 }; /* points with a number and a line in the legend */
 
 struct roof_frame {
     double x_low, x_high, y_low, y_high; /* powers of ten */
@@ -38,7 +38,7 @@ static bool is_drawn(const struct assay_roof_point *point)
     return point->flops > 0 && point->intensity > 0 && point->flop_s > 0 && isfinite(point->flop_s);
 }
 
-/* A copy of at most `to_b` - 1 bytes that ends with a whole character. */
+/* Copies at most `to_b` - 1 bytes, and cuts only between characters (UTF-8). */
 static void copy_short(char *to, size_t to_b, const char *text)
 {
     size_t n = strlen(text);
@@ -179,7 +179,7 @@ static double steepest_roof(const struct assay_roof *roof, size_t n)
     return max;
 }
 
-/* Its text stands at the end that is free: the beginning of slopes, the end of levels. */
+/* Draws a roof. Its text is at the free end: at the start of slopes, at the end of peaks. */
 static void draw_roof(const struct roof_frame *f, const struct assay_roof *roof, double top,
                       double steepest, bool is_one, struct as_str *out)
 {
@@ -209,7 +209,8 @@ static void draw_roof(const struct roof_frame *f, const struct assay_roof *roof,
         draw_text(out, x_of(f, to) - 2, y_of(f, end) - 4, "end", text);
 }
 
-/* Shows the FMA and scalar roofs of double precision, of single where no point is double. */
+/* Returns true for bandwidths, and for the FMA and scalar peaks of double precision. Single
+ * precision takes their place if no point is mostly double. */
 static bool is_roof_shown(const struct assay_roofline *it, const struct assay_roof *roof)
 {
     bool any_double = it->point_n == 0;

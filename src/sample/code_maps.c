@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/code_map.h"
+#include "agent/shared/code_map.h"
 #include "base/clock.h"
 #include "base/search.h"
 #include "base/vec.h"

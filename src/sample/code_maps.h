@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Code that runs at another address than the original code: clones of loops with their stubs. The
- * agent records the original address of each piece (agent/code_map.h). Samples in a piece belong to
- * the original code. Stacks are unwound by the unwind rows of the original code.
+ * agent records the original address of each piece (agent/shared/code_map.h). Samples in a piece
+ * belong to the original code. Stacks are unwound by the unwind rows of the original code.
  */
 #ifndef AS_SAMPLE_CODE_MAPS_H
 #define AS_SAMPLE_CODE_MAPS_H

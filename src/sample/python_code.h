@@ -8,7 +8,7 @@
 
 #include <assay/sample.h>
 
-#include "agent/ring.h"
+#include "agent/shared/ring.h"
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/vec.h"

@@ -41,13 +41,13 @@ static int write_name(struct weave *w, uint32_t module, uint64_t function, const
 {
     char text[4096];
     const uint64_t key = as_hash_mix(module, function);
-    if (as_map_u64_get(&w->names->told, key) != AS_MAP_NONE)
+    if (as_map_u64_get(&w->names->written, key) != AS_MAP_NONE)
         return 0;
     for (; *w->module_n < w->modules->module.n; ++*w->module_n)
         AS_TRY(as_writer_module(w->writer, &w->modules->module.at[*w->module_n].fact));
     snprintf(text, sizeof text, "%" PRIu32 " %" PRIx64 " %.3900s", module, function, name);
     AS_TRY(as_writer_info(w->writer, "python", text));
-    return as_map_u64_put(&w->names->told, key, 1);
+    return as_map_u64_put(&w->names->written, key, 1);
 }
 
 static int push_python(struct weave *w, const struct assay_python_frame *frame)

@@ -10,7 +10,7 @@
 
 /* Python functions with a name in the stream. */
 struct as_python_names {
-    struct as_map_u64 told;
+    struct as_map_u64 written;
 };
 
 /*

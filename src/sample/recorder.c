@@ -35,7 +35,7 @@ static void release_recorder(struct assay_recorder **recorder)
     as_writer_free(&r->writer);
     as_unwinder_free(&r->unwinder);
     as_operands_free(&r->operands);
-    as_map_u64_fini(&r->python.told);
+    as_map_u64_fini(&r->python.written);
     as_spaces_fini(&r->spaces);
     as_modules_fini(&r->modules);
     as_free(r);
@@ -69,7 +69,7 @@ int assay_recorder_new(const char *path, const struct assay_sample_choice *choic
         return as_error_nomem(err, path);
     r->max_b = max_b;
     r->stack_b = choice->stack_b;
-    as_map_u64_init(&r->python.told);
+    as_map_u64_init(&r->python.written);
     int rc = as_modules_init(&r->modules);
     r->modules.imported = choice->imported;
     r->modules.clock_offset_ns = choice->clock_offset_ns;

@@ -111,14 +111,14 @@ static int emit_map(struct assay_timer_sampler *s, const struct as_timer_ring *r
 }
 
 static int emit_agent_map(struct assay_timer_sampler *s, const struct as_timer_ring *ring,
-                          struct as_agent_map_record *told, const struct sink *sink)
+                          struct as_agent_map_record *map, const struct sink *sink)
 {
-    struct assay_sample_record record = base_of(ring, &told->head, ASSAY_SAMPLE_MAP);
-    record.file_b = told->file_b;
-    record.mtime_ns = told->mtime_ns;
-    record.build_id_b = told->build_id_b;
-    memcpy(record.build_id, told->build_id, sizeof record.build_id);
-    return emit_map(s, ring, told->line, &record, sink);
+    struct assay_sample_record record = base_of(ring, &map->head, ASSAY_SAMPLE_MAP);
+    record.file_b = map->file_b;
+    record.mtime_ns = map->mtime_ns;
+    record.build_id_b = map->build_id_b;
+    memcpy(record.build_id, map->build_id, sizeof record.build_id);
+    return emit_map(s, ring, map->line, &record, sink);
 }
 
 /* Reads /proc/PID/maps for code that the agent cannot report: generated code, files of
@@ -350,7 +350,7 @@ static int empty_rings(struct assay_timer_sampler *s, bool last, const struct si
     uint64_t now = as_monotonic_ns();
     for (uint32_t i = 0; i < s->ring.n; i++) {
         struct as_timer_ring *ring = &s->ring.at[i];
-        if (!ring->head || ring->told)
+        if (!ring->head || ring->is_reported)
             continue;
         if (!ring->dead && has_ended(ring->pid)) {
             ring->dead = true;
@@ -359,7 +359,7 @@ static int empty_rings(struct assay_timer_sampler *s, bool last, const struct si
         if (as_timer_drain(s, i, last) < 0)
             return as_error_nomem(sink->err, "records waiting for their turn");
         AS_TRY(emit_timer_lost_record(s, ring, sink));
-        ring->told = ring->dead;
+        ring->is_reported = ring->dead;
         if (ring->dead && as_timer_add(s, i, AS_TIMER_DEAD, ring->end_ns) < 0)
             return as_error_nomem(sink->err, "records waiting for their turn");
     }

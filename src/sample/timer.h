@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inside the reader of timer samples: the ring of each process, and the records of all rings that
- * wait for their turn in time order. agent/ring.h is the writer.
+ * wait for their turn in time order. agent/shared/ring.h is the writer.
  */
 #ifndef AS_SAMPLE_TIMER_H
 #define AS_SAMPLE_TIMER_H
 
 #include <assay/sample.h>
 
-#include "agent/ring.h"
-#include "agent/session.h"
+#include "agent/inject/session.h"
+#include "agent/shared/ring.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "sample/python_code.h"
@@ -36,7 +36,7 @@ struct as_timer_ring {
     bool replaced;         /* an earlier program of the same process had a ring */
     bool executed;         /* another program replaced it at `end_ns` */
     bool dead;             /* nothing more will be written */
-    bool told;             /* an AS_TIMER_DEAD record waits for its turn */
+    bool is_reported;      /* an AS_TIMER_DEAD record waits for its turn */
     uint64_t end_ns;       /* time of its end or exec */
     uint64_t lost, missed; /* counts of the ring as last reported */
     /* Python frames are read since then; 0: they are not read. */

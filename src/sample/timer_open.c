@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/inject.h"
+#include "agent/inject/inject.h"
 #include "base/alloc.h"
 #include "base/io_full.h"
 #include "base/untrusted_open.h"

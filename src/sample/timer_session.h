@@ -6,7 +6,7 @@
 
 #include <assay/sample.h>
 
-#include "agent/session.h"
+#include "agent/inject/session.h"
 
 /* Returns the session; the sampler owns it. */
 struct as_agent_session *as_timer_session(struct assay_timer_sampler *sampler);
@@ -29,7 +29,7 @@ bool as_timer_reads_python(const struct assay_timer_sampler *sampler, uint32_t p
 int as_preload_check(const char *path, const char *what, const char *instead,
                      struct assay_error *err);
 /* As as_preload_check for features of the patcher. The patcher also enters statically linked
- * programs by ptrace(2) (agent/inject.h). */
+ * programs by ptrace(2) (agent/inject/inject.h). */
 int as_entry_check(const char *path, const char *what, struct assay_error *err);
 
 #endif

@@ -41,7 +41,7 @@ void as_values_add(struct as_register_values *values, const uint64_t *regs)
 
 unsigned as_values_text(const struct as_register_values *values, char *out)
 {
-    unsigned told = 0;
+    unsigned written_n = 0;
     int at = snprintf(out, AS_VALUES_TEXT_B, "%" PRIu32, values->sample_n);
 
     for (unsigned reg = 0; reg < AS_VALUES_REGISTERS; reg++) {
@@ -52,8 +52,8 @@ unsigned as_values_text(const struct as_register_values *values, char *out)
                 continue;
             at += snprintf(out + at, (size_t)(AS_VALUES_TEXT_B - at), " %u:%" PRIx64 ":%" PRIu32,
                            reg, values->value[reg][i], n);
-            told++;
+            written_n++;
         }
     }
-    return told;
+    return written_n;
 }

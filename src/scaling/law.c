@@ -8,11 +8,11 @@
 
 #define GRID_STEPS   256
 #define GOLDEN_STEPS 60
-/* A law is about as good if its validation is at most this many times the best. */
+/* A law is about as good as the best one if its validation is at most this many times larger. */
 #define ABOUT_AS_GOOD 2.0
-/* Differences of factors below this are rounding. */
+/* Smaller differences of factors are rounding errors. */
 #define ROUNDING 1e-9
-/* Rivals closer than this share of the value agree with it. */
+/* A law within this share of the value agrees with it. */
 #define RIVAL_SHARE 0.1
 
 const char *as_law_word(enum as_law_kind kind)
@@ -20,6 +20,7 @@ const char *as_law_word(enum as_law_kind kind)
 #define AS_LAW_WORD(name, word, formula) word,
     static const char *const words[] = {AS_LAWS(AS_LAW_WORD)};
 #undef AS_LAW_WORD
+    assert((size_t)kind < sizeof words / sizeof *words);
     return words[kind];
 }
 
@@ -28,10 +29,11 @@ const char *as_law_formula(enum as_law_kind kind)
 #define AS_LAW_FORMULA(name, word, formula) formula,
     static const char *const formulas[] = {AS_LAWS(AS_LAW_FORMULA)};
 #undef AS_LAW_FORMULA
+    assert((size_t)kind < sizeof formulas / sizeof *formulas);
     return formulas[kind];
 }
 
-/* The law is a times this, but for a linear one. */
+/* Returns the law at a size for a = 1; for a linear law, 1. */
 static double shape_of(enum as_law_kind kind, double f, double size)
 {
     switch (kind) {
@@ -55,7 +57,7 @@ struct law_points {
     size_t n;
 };
 
-/* The best `a` for an `f`. */
+/* Returns the best `a` for an `f`. */
 static double scale_of(enum as_law_kind kind, double f, const struct law_points *p)
 {
     double gy = 0, gg = 0;
@@ -83,7 +85,8 @@ static double squares_at(enum as_law_kind kind, double f, const struct law_point
     return squares_of(&law, p);
 }
 
-/* Least squares over f: a grid, since there may be several minima, then golden sections. */
+/* Minimises the squares over f. A grid finds the lowest of several minima; a golden-section
+ * search refines it. */
 static double best_f(enum as_law_kind kind, const struct law_points *p)
 {
     const double golden = (sqrt(5) - 1) / 2;
@@ -127,7 +130,7 @@ static void fit_line(struct as_law *law, const struct law_points *p)
     law->a = y - law->f * x;
 }
 
-/* Derivatives of the law by a and f. */
+/* Sets the derivatives of the law by a and f. */
 static void slopes_at(const struct as_law *law, double size, double *by_a, double *by_f)
 {
     if (law->kind == AS_LAW_LINEAR) {
@@ -237,7 +240,7 @@ struct as_law_choice as_law_choose(const double *size, const double *y, size_t n
     return choice;
 }
 
-/* The law to predict with. */
+/* Returns the law for predictions at a size. */
 static enum as_law_kind law_beyond(const struct as_law_choice *choice, double size)
 {
     const bool is_falling = choice->law.kind == AS_LAW_LINEAR && choice->law.f < 0;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scaling/model.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "base/stat.h"
 
-/* Work grows with the size to a power: from the first on scaling is weak, up to the second strong.
- */
+/* Work grows with a power of the size. Weak scaling starts at WEAK_GROWTH, strong scaling ends
+ * at STRONG_GROWTH. */
 #define WEAK_GROWTH   0.75
 #define STRONG_GROWTH 0.25
 #define SCALING_NONE  ((struct as_scaling_cell){(double)NAN, (double)NAN, (double)NAN})
@@ -18,6 +19,7 @@ const char *as_scaling_word(enum as_scaling_factor factor)
 #define SCALING_WORD(name, word, title, depth, above) word,
     static const char *const words[] = {AS_SCALING_FACTORS(SCALING_WORD)};
 #undef SCALING_WORD
+    assert((size_t)factor < sizeof words / sizeof *words);
     return words[factor];
 }
 
@@ -26,6 +28,7 @@ const char *as_scaling_title(enum as_scaling_factor factor)
 #define SCALING_TITLE(name, word, title, depth, above) title,
     static const char *const titles[] = {AS_SCALING_FACTORS(SCALING_TITLE)};
 #undef SCALING_TITLE
+    assert((size_t)factor < sizeof titles / sizeof *titles);
     return titles[factor];
 }
 
@@ -53,7 +56,7 @@ static int compare_sizes(const void *a, const void *b)
     return ((*x)->thread_n > (*y)->thread_n) - ((*x)->thread_n < (*y)->thread_n);
 }
 
-/* Points of one size. */
+/* Points with the same size. */
 struct size_group {
     const struct as_scaling_point *const *point;
     size_t n;
@@ -157,7 +160,7 @@ static int add_measured(struct as_scaling_model *model, const struct size_group 
 
 /* ---- Weak or strong -------------------------------------------------------------------------- */
 
-/* The slope of the logarithm of the work over that of the size. */
+/* Returns the slope of log(work) over log(size); NAN with one size. */
 static double growth_of(const struct size_group *group, size_t n,
                         double (*work)(const struct as_scaling_point *))
 {
@@ -195,11 +198,11 @@ static bool is_known(const struct as_scaling_model *model, unsigned factor)
     for (size_t i = 0; i < model->measured_n; i++)
         if (isnan(model->row.at[i].factor[factor].value))
             return false;
-    /* Threads that all ranks have but one of say nothing, and would be rounding. */
+    /* If all ranks have one thread, the factor THREADS is only rounding. */
     return factor != AS_SCALING_THREADS || model->has_threads;
 }
 
-/* One missing factor below makes the product of the others another number. */
+/* If one child is missing, the product of the others is not the factor. */
 bool as_scaling_is_leaf(const struct as_scaling_model *model, enum as_scaling_factor factor)
 {
     bool has_below = false, has_all = true;
@@ -227,7 +230,7 @@ static void fit_leaves(struct as_scaling_model *model)
     }
 }
 
-/* Shares of time are at most 1; scalability may exceed it. */
+/* Returns true for shares of time, which are at most 1; scalability may exceed 1. */
 static bool is_share(unsigned factor)
 {
     return factor == AS_SCALING_BALANCE || factor == AS_SCALING_COMMUNICATION ||
@@ -253,7 +256,7 @@ static struct as_scaling_cell predict_leaf(struct as_scaling_fit *fit, unsigned 
                                     bounded_factor(factor, range.high)};
 }
 
-/* The product of what is below; relative errors of either side add up in squares. */
+/* Returns the product of the known children; their relative errors add up in squares. */
 static struct as_scaling_cell product_of(const struct as_scaling_model *model,
                                          const struct as_scaling_row *row, unsigned factor)
 {
@@ -279,7 +282,7 @@ static struct as_scaling_cell times(struct as_scaling_cell cell, double factor)
     return (struct as_scaling_cell){cell.value * factor, cell.low * factor, cell.high * factor};
 }
 
-/* The elapsed time is useful time / (size x parallel efficiency). */
+/* Sets elapsed time and speedup. The elapsed time is useful time / (size x parallel efficiency). */
 static void project_times(const struct as_scaling_model *model, struct as_scaling_row *row)
 {
     const struct as_scaling_row *first = &model->row.at[0];
@@ -303,7 +306,7 @@ static int add_projection(struct as_scaling_model *model, double size)
     return as_vec_push(&model->row, row);
 }
 
-/* ---- All ------------------------------------------------------------------------------------- */
+/* ---- Model ----------------------------------------------------------------------------------- */
 
 static size_t group_points(const struct as_scaling_point **sorted, size_t n,
                            struct size_group *group)

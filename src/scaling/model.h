@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Factors of efficiency over the size of the run, and their projection to other sizes: leaves are
- * fitted, inner factors are the products of what is below them. doc/reference/pop.md has the
- * definitions.
+ * Efficiency factors by size of the run, and their projection to other sizes. Leaves are fitted; an
+ * inner factor is the product of its children. doc/reference/pop.md has the definitions.
  */
 #ifndef AS_SCALING_MODEL_H
 #define AS_SCALING_MODEL_H
@@ -11,7 +10,7 @@
 #include "scaling/law.h"
 #include "scaling/point.h"
 
-/* Constant, word, title, depth in the tree, factor above. The tree in its order. */
+/* X(NAME, word, title, depth in the tree, parent), in the order of the tree. */
 #define AS_SCALING_FACTORS(X)                                                                      \
     X(GLOBAL, "global_efficiency", "Global efficiency", 0, GLOBAL)                                 \
     X(PARALLEL, "parallel_efficiency", "Parallel efficiency", 1, GLOBAL)                           \
@@ -32,26 +31,26 @@ const char *as_scaling_word(enum as_scaling_factor factor);
 const char *as_scaling_title(enum as_scaling_factor factor);
 unsigned as_scaling_depth(enum as_scaling_factor factor);
 
-/* NAN: unknown; `low` and `high` (95 %) also where there was one run. */
+/* A value with its 95 % interval. NAN means unknown: with one run the interval is unknown. */
 struct as_scaling_cell {
     double value, low, high;
 };
 
 struct as_scaling_row {
-    double size;     /* threads of all ranks */
-    uint32_t rank_n; /* of the first trace; 0: no ranks, or a projection */
-    size_t trace_n;  /* 0: a projection */
+    double size;     /* number of threads of all ranks */
+    uint32_t rank_n; /* of the first trace; 0 = no ranks, or a projection */
+    size_t trace_n;  /* 0 = a projection */
     struct as_scaling_cell factor[AS_SCALING_FACTORS_N];
     struct as_scaling_cell elapsed_s, speedup;
 };
 
-/* Below so many sizes no law can be chosen: nothing is fitted or projected. */
+/* With fewer sizes no law can be chosen, so nothing is fitted or projected. */
 #define AS_SCALING_SIZES_MIN 3u
 
 struct as_scaling_fit {
     bool is_fitted;
     struct as_law_choice choice;
-    /* At the largest size that is projected. */
+    /* At the largest projected size. */
     bool has_rival;
     enum as_law_kind used, rival;
     double value, rival_value;
@@ -60,27 +59,27 @@ struct as_scaling_fit {
 enum as_scaling_kind { AS_SCALING_DETECT, AS_SCALING_STRONG, AS_SCALING_WEAK };
 
 struct as_scaling_model {
-    AS_VEC(struct as_scaling_row) row; /* measured, by size; then projections */
+    AS_VEC(struct as_scaling_row) row; /* measured rows by size, then projections */
     size_t measured_n;
     bool is_weak, is_given;
-    bool is_doubtful;  /* work grows neither like that of weak nor like that of strong scaling */
-    double growth;     /* work is proportional to size to this power; NAN: one size */
-    bool has_counters; /* growth is that of instructions, else that of useful time */
-    bool has_threads;  /* some rank has several: the factor THREADS says something */
-    struct as_scaling_fit fit[AS_SCALING_FACTORS_N]; /* of leaves */
+    bool is_doubtful;  /* the growth of work fits neither weak nor strong scaling */
+    double growth;     /* work is proportional to size^growth; NAN with one size */
+    bool has_counters; /* growth is that of instructions; else of useful time */
+    bool has_threads;  /* some rank has several threads, so the factor THREADS has a meaning */
+    struct as_scaling_fit fit[AS_SCALING_FACTORS_N]; /* set for leaves */
 };
 
 /*
- * `point` are traces in any order, those of one size are repetitions; `project` are sizes. The
- * reference is the smallest size. Errors: USAGE (no point, too many sizes), NOMEM. Release with
- * as_scaling_model_fini in any case.
+ * Computes the model. `point` holds traces in any order; traces of one size are repetitions.
+ * `project` holds the sizes to project. The reference is the smallest size. Call
+ * as_scaling_model_fini even after a failure. Errors: USAGE (no point, too many sizes), NOMEM.
  */
 int as_scaling_model_of(const struct as_scaling_point *point, size_t point_n,
                         enum as_scaling_kind kind, const double *project, size_t project_n,
                         struct as_scaling_model *out, struct assay_error *err);
 void as_scaling_model_fini(struct as_scaling_model *model);
 
-/* A factor that is fitted: not all factors below it are known, or there is none. */
+/* Returns true if the factor is fitted: it has no children, or not all of them are known. */
 bool as_scaling_is_leaf(const struct as_scaling_model *model, enum as_scaling_factor factor);
 
 #endif

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analytics/analysis.h"
+#include "analytics/state/analysis.h"
 #include "base/error.h"
 #include "simulate/ideal.h"
 
@@ -14,16 +14,16 @@ static void count_members(const struct as_analysis *a, const struct as_trace *tr
     as_vec_foreach (&trace->process, process)
         out->rank_n += process->rank >= 0;
     as_vec_foreach (&a->location, location)
-        out->thread_n += out->rank_n == 0 || location->rank >= 0;
+        out->thread_n += !location->queue && (out->rank_n == 0 || location->rank >= 0);
 }
 
-/* The time of a lone rank outside MPI, by its thread that was there longest. */
+/* Returns the time outside MPI of a single rank, by the thread with the longest span. */
 static double lone_outside_ns(const struct as_analysis *a)
 {
     int64_t longest_ns = 0, outside_ns = 0;
     as_vec_foreach (&a->location, location) {
         const int64_t ns = location->span.end_ns - location->span.begin_ns;
-        if (location->rank >= 0 && ns > longest_ns) {
+        if (location->rank >= 0 && !location->queue && ns > longest_ns) {
             longest_ns = ns;
             outside_ns = ns - location->activity_ns[AS_ACTIVITY_MPI] -
                          location->activity_ns[AS_ACTIVITY_OFF];
@@ -53,7 +53,8 @@ static void set_shares(const struct as_analysis *a, struct as_scaling_point *out
         out->threads = e->parallel / (out->balance * out->communication);
 }
 
-/* A trace that cannot be simulated keeps its other factors. */
+/* Simulates the trace for startup, transfer and serialisation. If that fails, the point keeps
+ * its other factors. */
 static int divide_point(const struct as_trace *trace, struct as_scaling_point *out,
                         struct assay_error *err)
 {

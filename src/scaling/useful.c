@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counters of computation. A reading belongs to the time before it: it counts if the thread was
- * outside MPI then. Readings at the begin of a call of MPI are the common ones.
+ * Counters of computation. A reading belongs to the time before it, and counts if the thread was
+ * outside MPI then. Most readings are at the start of MPI calls.
  */
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum useful_counter { USEFUL_INSTRUCTIONS, USEFUL_CYCLES, USEFUL_COUNTERS_N };
 
-/* Labels of tracers begin with the name: "PAPI_TOT_INS [Instr completed]". */
+/* Returns true if a label is the name or starts with it, as in "PAPI_TOT_INS [Instr completed]". */
 static bool is_named(const char *text, const char *name)
 {
     const size_t n = strlen(name);
@@ -30,10 +30,10 @@ struct useful_thread {
     const struct as_trace_process *process;
     int64_t last_ns;
     uint32_t mpi_depth;
-    bool was_inside; /* before the events of `last_ns` */
+    bool was_inside; /* inside MPI before the events at `last_ns` */
     bool has[USEFUL_COUNTERS_N];
     double sum[USEFUL_COUNTERS_N];
-    double latest[USEFUL_COUNTERS_N]; /* readings are totals */
+    double latest[USEFUL_COUNTERS_N]; /* last reading; readings are running totals */
 };
 
 static void on_useful_event(struct useful_thread *t, const struct as_trace_event *event)

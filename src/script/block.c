@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Basic blocks, their edges and their instructions, as scripts see them.
- */
+/* Lua objects for basic blocks, their edges and their instructions. */
 #include "base/alloc.h"
 #include "script/script.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Experiments as scripts see them: rows of views and of SQL that reads, values of metrics, and the
- * loops of the binaries that ran.
+ * Lua objects for experiments: rows of views and of read-only SQL, values of metrics, and loops of
+ * the binaries that ran.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -12,7 +12,7 @@
 
 struct opened_experiment {
     struct assay_experiment *experiment;
-    struct assay_catalogue *catalogue; /* made when code is first asked for */
+    struct assay_catalogue *catalogue; /* opened at the first use of code */
 };
 
 /* ---- Opening --------------------------------------------------------------------------------- */
@@ -25,7 +25,7 @@ static int collect_experiment(lua_State *L)
     return 0;
 }
 
-/* What statements of the script take counts as what the script takes. */
+/* Applies the limits of the script to the SQL that it runs. */
 static int limit_statements(lua_State *L, struct assay_experiment *experiment,
                             struct assay_error *err)
 {
@@ -46,7 +46,7 @@ int as_script_open_experiment(lua_State *L, const char *path)
     lua_getmetatable(L, -1);
     lua_pushcfunction(L, collect_experiment);
     lua_setfield(L, -2, "__gc");
-    lua_setmetatable(L, -2); /* again: that is when Lua looks for __gc */
+    lua_setmetatable(L, -2); /* set it again: Lua looks for __gc only then */
     lua_newtable(L);
     lua_setiuservalue(L, -2, 1);
     if (assay_experiment_read(path, &it->experiment, &err) < 0 ||
@@ -107,8 +107,8 @@ static void push_row(lua_State *L, struct assay_rows *rows)
     }
 }
 
-/* Rows of `sql`, with the values from index `first` on bound to its parameters, in a box that
- * stays on the stack. */
+/* Opens rows of `sql` in a box, which stays on the stack. The values from index `first` on are
+ * its parameters. */
 static struct assay_rows **open_rows(lua_State *L, const char *sql, int first)
 {
     struct opened_experiment *it = experiment_of(L);
@@ -125,7 +125,7 @@ static struct assay_rows **open_rows(lua_State *L, const char *sql, int first)
     return rows;
 }
 
-/* All of them as a list. */
+/* Pushes all rows as a list. */
 static int list_rows(lua_State *L, const char *sql, int first)
 {
     struct assay_rows **rows = open_rows(L, sql, first);
@@ -146,7 +146,7 @@ static int experiment_query(lua_State *L)
     return list_rows(L, luaL_checkstring(L, 2), 3);
 }
 
-/* Upvalues: the box of the rows, and the experiment, which must not go before. */
+/* Iterator. Its upvalues are the box of the rows, and the experiment, which must outlive them. */
 static int next_row(lua_State *L)
 {
     struct assay_rows **rows = as_script_unbox(L, lua_upvalueindex(1));
@@ -183,7 +183,7 @@ static int experiment_runs(lua_State *L)
     return list_rows(L, "SELECT * FROM v_runs ORDER BY run_id", 2);
 }
 
-/* Rows of one run (at index 2; the last where none is given). */
+/* Pushes the rows of the run at index 2, or of the last run without one. */
 static int rows_of_run(lua_State *L, const char *sql)
 {
     lua_settop(L, 2);
@@ -227,7 +227,7 @@ static int64_t metric_of(lua_State *L, struct opened_experiment *it, const char 
     return id;
 }
 
-/* (name, kind, [run]): a table from object to value. */
+/* Method metric(name, [kind], [run]): pushes a table from object ids to values. */
 static int experiment_metric(lua_State *L)
 {
     struct opened_experiment *it = experiment_of(L);
@@ -263,7 +263,7 @@ static struct assay_catalogue *catalogue_of(lua_State *L, struct opened_experime
     return it->catalogue;
 }
 
-/* Pushes the module of a row, which is opened once. */
+/* Pushes the module of a row; each module is opened once. */
 static void push_listed(lua_State *L, int64_t module_id)
 {
     struct opened_experiment *it = experiment_of(L);
@@ -297,7 +297,7 @@ static int experiment_module(lua_State *L)
     return 1;
 }
 
-/* The loop of a row: of `loop_id`. */
+/* Pushes the code of the loop `loop_id`. */
 static int experiment_loop(lua_State *L)
 {
     struct opened_experiment *it = experiment_of(L);
@@ -320,7 +320,7 @@ static int experiment_loop(lua_State *L)
     if (rc == 0)
         return luaL_argerror(L, 2, "no loop of the experiment has this number");
     push_listed(L, module_id);
-    lua_replace(L, 1); /* whose loops are pushed now */
+    lua_replace(L, 1); /* as_script_push uses the module at index 1 */
     const struct as_script_module *module = lua_touserdata(L, 1);
     return as_script_push(L, AS_SCRIPT_LOOP,
                           assay_catalogue_find_loop(module->listed, address, depth));

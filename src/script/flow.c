@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Memory streams of a loop and dependences between its instructions, as scripts see them.
- */
+/* Lua objects for memory streams of a loop, and for dependences between its instructions. */
 #include "script/script.h"
 
 static void free_streams(void *box)
@@ -73,7 +71,7 @@ static void push_dependence(lua_State *L, const struct assay_dependences *all,
     as_script_set_truth(L, "is_maybe", it->bits & ASSAY_DEPENDENCE_MAYBE);
 }
 
-/* The number of a path, from 1, at index 2; 1 where there is none. */
+/* Returns the path index for the argument at index 2, which counts from 1; the default is 1. */
 static size_t path_argument(lua_State *L, const struct assay_paths *paths)
 {
     const lua_Integer path = luaL_optinteger(L, 2, 1);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Instructions as scripts see them: their assembly, what they do, operands, memory and line.
- */
+/* Lua objects for instructions: assembly, class, operands, memory and source line. */
 #include <stdio.h>
 #include <string.h>
 
@@ -147,7 +145,7 @@ static int insn_target(lua_State *L)
     return 1;
 }
 
-/* The body that begins at an address; bodies stand by their entries. */
+/* Returns the body with this entry address, or ASSAY_NONE. */
 static uint32_t body_at(const struct assay_program *p, uint64_t address)
 {
     for (uint32_t b = 0; b < p->body_n; b++)
@@ -167,7 +165,7 @@ static int insn_callee(lua_State *L)
     return as_script_push(L, AS_SCRIPT_BODY, body);
 }
 
-/* ---- The block around it --------------------------------------------------------------------- */
+/* ---- Block ----------------------------------------------------------------------------------- */
 
 static const uint32_t *blocks_of_insns(lua_State *L, struct as_script_module *module)
 {
@@ -176,7 +174,7 @@ static const uint32_t *blocks_of_insns(lua_State *L, struct as_script_module *mo
         return module->block_of;
     module->block_of = as_calloc(p->code.n + 1, sizeof *module->block_of);
     if (!module->block_of) {
-        luaL_error(L, "not enough memory"); /* does not come back */
+        luaL_error(L, "not enough memory"); /* does not return */
         return NULL;
     }
     if (p->code.n)

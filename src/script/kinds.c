@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects that scripts see: a metatable a kind, made of the kind's list of fields, so that what can
- * be asked and what is documented are one list. An object of a module is made once as long as
- * somebody has it, so that it can be the key of a table.
+ * Kinds of Lua objects. Each kind has a metatable made from its field list, so that code and
+ * documentation share one list. An object of a module is made once and reused while it is alive. It
+ * can therefore be the key of a table.
  */
 #include <math.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static const struct as_script_kind *const kinds[AS_SCRIPT_KINDS] = {
     [AS_SCRIPT_EXPERIMENT] = &as_script_experiment_kind,
 };
 
-/* ---- Asking ---------------------------------------------------------------------------------- */
+/* ---- Fields ---------------------------------------------------------------------------------- */
 
 static int refuse_name(lua_State *L, const struct as_script_kind *kind, const char *name)
 {
@@ -43,7 +43,7 @@ static int refuse_name(lua_State *L, const struct as_script_kind *kind, const ch
                       name);
 }
 
-/* Upvalues: the kind, and its fields by name. */
+/* Upvalues: the kind, and a table from names to its fields. */
 static int index_object(lua_State *L)
 {
     const struct as_script_kind *kind = lua_touserdata(L, lua_upvalueindex(1));
@@ -117,7 +117,7 @@ void *as_script_check(lua_State *L, enum as_script_kind_id kind)
 
 struct boxed {
     void (*release)(void *box);
-    uint64_t bytes[]; /* as Lua aligns */
+    uint64_t bytes[]; /* aligned for any type */
 };
 
 static int empty_box(lua_State *L)
@@ -157,7 +157,7 @@ void as_script_kinds_open(lua_State *L)
 
 /* ---- Objects of a module --------------------------------------------------------------------- */
 
-/* Pushes the value of the module of the object at index 1, and its table of objects. */
+/* Pushes the module of the object at index 1, and the module's table of objects. */
 static struct as_script_module *push_module(lua_State *L)
 {
     struct as_script_module *module = luaL_testudata(L, 1, kinds[AS_SCRIPT_MODULE]->name);
@@ -171,7 +171,7 @@ static struct as_script_module *push_module(lua_State *L)
     return module;
 }
 
-/* With the module's value and table on top, which stay. */
+/* Pushes an object. The module and its table of objects must be on top, and stay there. */
 static void push_object(lua_State *L, struct as_script_module *module, enum as_script_kind_id kind,
                         uint32_t number)
 {
@@ -252,7 +252,7 @@ int as_script_push_text(lua_State *L, const char *text)
     return 1;
 }
 
-/* ---- What there is --------------------------------------------------------------------------- */
+/* ---- Description ----------------------------------------------------------------------------- */
 
 static void push_described(lua_State *L, const struct as_script_kind *kind)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a script has of Lua's own libraries, and the table `assay`. A script that somebody else
- * wrote should be able to look at a binary and to print, and nothing more: files, commands, the
- * environment, and code that is no text (whose faults can break the interpreter) are for those that
- * are trusted.
+ * The Lua libraries of a script, and the table `assay`. An untrusted script may look at a binary
+ * and print, and nothing more. Files, commands, the environment and bytecode (which can break the
+ * interpreter) are for trusted scripts only.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,7 +19,7 @@
 #define PART_MOST_B ((size_t)16 << 20)
 #define PART        "a part of the script"
 
-/* ---- Writing --------------------------------------------------------------------------------- */
+/* ---- Output ---------------------------------------------------------------------------------- */
 
 static void hand_on(lua_State *L, const char *text, size_t n)
 {
@@ -142,7 +141,8 @@ static void open_table(lua_State *L)
 
 /* ---- Parts of a script ----------------------------------------------------------------------- */
 
-/* "lib.parts" is lib/parts.lua beside the script; no name leads elsewhere. */
+/* Pushes the path of a part: "lib.parts" is lib/parts.lua beside the script. A name cannot leave
+ * the directory of the script. */
 static void push_part_path(lua_State *L, const char *name)
 {
     const char *script = as_script_of(L)->request->path;
@@ -170,7 +170,7 @@ static void free_part(void *box)
     as_free(((struct part_text *)box)->text);
 }
 
-/* Reads the file named at index 2, which no link may lead out of the script's directory. */
+/* Reads the file named at index 2; symbolic links must stay in the script's directory. */
 static int read_part(lua_State *L, struct part_text *part, struct assay_error *err)
 {
     const char *script = as_script_of(L)->request->path, *path = lua_tostring(L, 2);
@@ -217,7 +217,7 @@ static int require_part(lua_State *L)
 
 /* ---- Lua's libraries ------------------------------------------------------------------------- */
 
-/* load() of text alone, with the name and the globals that it is given. */
+/* load() for text only, with a name and globals. */
 static int load_text(lua_State *L)
 {
     size_t n;
@@ -251,7 +251,8 @@ static void restrict_library(lua_State *L, const char *table, const char *const 
     lua_pop(L, 1);
 }
 
-/* Base, coroutines, tables, texts, numbers; of the system the clock; nothing that loads. */
+/* Opens base, coroutine, table, string, math, utf8 and the clock functions of os. Removes
+ * functions that load files or bytecode. */
 static void open_limited(lua_State *L)
 {
     static const luaL_Reg libraries[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops as scripts see them: their nest, code and source. What the models say of them is in
- * quality.c, their memory and dependences in flow.c.
+ * Lua objects for loops: nest, code and source. quality.c has the results of models, flow.c memory
+ * and dependences.
  */
 #include "script/script.h"
 
@@ -177,7 +177,7 @@ static int loop_outsize(lua_State *L)
     return push_boolean(L, (loop_of(L)->bits & ASSAY_LOOP_OUTSIZE) != 0);
 }
 
-/* The lines that are its own; NULL: not known. */
+/* Returns the loop's own source lines, or NULL if unknown. */
 static const struct assay_source_range *own_lines(lua_State *L)
 {
     const struct as_script_object *it = object_of(L);

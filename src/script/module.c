@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Modules, binaries with their analysed code, and their functions, as scripts see them.
- */
+/* Lua objects for modules (binaries with their analysed code) and their functions. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -30,14 +28,15 @@ static int collect_module(lua_State *L)
     return 0;
 }
 
-/* With two values of its own: the table of its objects, and what must live as long. */
+/* Pushes a new module. Its user values are the table of its objects, and a value that must
+ * outlive it. */
 static struct as_script_module *new_module(lua_State *L)
 {
     struct as_script_module *module = lua_newuserdatauv(L, sizeof *module, 2);
     memset(module, 0, sizeof *module);
     lua_newtable(L);
     lua_newtable(L);
-    lua_pushliteral(L, "v"); /* objects that nobody has are forgotten */
+    lua_pushliteral(L, "v"); /* weak values: unused objects are freed */
     lua_setfield(L, -2, "__mode");
     lua_setmetatable(L, -2);
     lua_setiuservalue(L, -2, 1);
@@ -45,7 +44,7 @@ static struct as_script_module *new_module(lua_State *L)
     lua_getmetatable(L, -1);
     lua_pushcfunction(L, collect_module);
     lua_setfield(L, -2, "__gc");
-    lua_setmetatable(L, -2); /* again: that is when Lua looks for __gc */
+    lua_setmetatable(L, -2); /* set it again: Lua looks for __gc only then */
     return module;
 }
 

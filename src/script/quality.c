@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the models say of a loop, as scripts see it: code quality analysis and predicted cycles. The
- * table of the core is opened when a script first asks.
+ * Lua objects for the results of models on a loop: code quality analysis and predicted cycles. The
+ * core table is opened at first use.
  */
 #include <math.h>
 
@@ -92,7 +92,8 @@ static void push_quality(lua_State *L, const struct assay_cqa *cqa,
     lua_setfield(L, -2, "chain");
 }
 
-/* The path asked for at index 2; without one the mean, whose chain is that of the first. */
+/* Returns the path for the argument at index 2. Without it, returns the only path, or the mean
+ * of several. */
 static const struct assay_cqa_path *chosen_path(lua_State *L, const struct assay_cqa *cqa)
 {
     if (lua_isnoneornil(L, 2))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The running of a script: its memory, its time, the user's Ctrl-C, and what goes wrong in it as
- * one sentence. A hook looks at the clock every thousand instructions; once the script is to stop
- * it raises an error at every instruction, so that a script that catches errors stops too.
+ * Runs a script: its memory and time limits, Ctrl-C, and its errors. A hook checks the clock every
+ * HOOK_EACH instructions. When the script must stop, the hook raises an error at every instruction.
+ * A script that catches errors thus stops too.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -62,7 +62,7 @@ static void *allocate_script_memory(void *context, void *block, size_t had_b, si
     return got;
 }
 
-/* Notes why the script must stop, and where it is; false if it may go on. */
+/* Returns true if the script must stop, and notes the reason and the position. */
 static bool must_stop(lua_State *L, bool is_large)
 {
     struct as_script *script = as_script_of(L);
@@ -96,7 +96,7 @@ int as_script_fail(lua_State *L, const struct assay_error *err)
     return luaL_error(L, "%s", err->text);
 }
 
-/* ---- What goes wrong ------------------------------------------------------------------------- */
+/* ---- Errors ---------------------------------------------------------------------------------- */
 
 static const char *place_or_file(const struct as_script *script)
 {
@@ -124,7 +124,7 @@ static int report_script_stop(const struct as_script *script, struct assay_error
                         place_or_file(script), (double)script->request->time_limit_ns / 1e9);
 }
 
-/* The message on top, on one line. */
+/* Sets the error from the message on top of the stack, on one line. */
 static int write_mistake(lua_State *L, const struct as_script *script, struct assay_error *err)
 {
     const char *text = lua_tostring(L, -1);
@@ -147,7 +147,7 @@ static int report_script_status(lua_State *L, const struct as_script *script, in
     return status == LUA_ERRMEM ? report_memory_limit(script, err) : write_mistake(L, script, err);
 }
 
-/* Error values that know how to be a text become it. */
+/* Message handler: converts error values with __tostring to text. */
 static int word_error(lua_State *L)
 {
     if (lua_type(L, 1) != LUA_TSTRING && luaL_callmeta(L, 1, "__tostring"))
@@ -156,9 +156,9 @@ static int word_error(lua_State *L)
     return 1;
 }
 
-/* ---- Running --------------------------------------------------------------------------------- */
+/* ---- Run ------------------------------------------------------------------------------------- */
 
-/* Text and name of the script are light values at 1 and 2. Returns what the script returns. */
+/* Runs the script. Its text is a light userdata at index 1. Returns the script's result. */
 static int run_protected(lua_State *L)
 {
     struct as_script *script = as_script_of(L);
@@ -196,7 +196,7 @@ static int run_state(struct as_script *script, const struct as_view *text,
     return rc;
 }
 
-/* A first line for the shell ("#!") is none of Lua's; its end stays, for the numbers of lines. */
+/* Removes a first line "#!...". Its line end stays, so that line numbers are right. */
 static struct as_view without_shell_line(struct as_view text)
 {
     const char *end = text.n && text.p[0] == '#' ? memchr(text.p, '\n', text.n) : NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "semantic/evaluate.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -58,6 +59,7 @@ struct as_evaluator {
     /* of a pass */
     struct as_node_graph graph;
     struct as_record_order order;
+    struct as_record_order *thread_order; /* of each thread, where threads come one by one */
     AS_VEC(struct evaluation_root) root;
     AS_VEC(struct leaf_at) * thread_leaf, *cpu_leaf; /* by object */
     AS_VEC(const struct as_window *) event_window;   /* of leaves, each once */
@@ -212,6 +214,10 @@ static void end_pass_memory(struct as_evaluator *e)
     e->cpu_leaf = NULL;
     as_node_graph_fini(&e->graph);
     as_record_order_fini(&e->order);
+    for (size_t i = 0; e->thread_order && i < e->objects->row[AS_OBJECT_LEVEL_THREAD].n; i++)
+        as_record_order_fini(&e->thread_order[i]);
+    as_free(e->thread_order);
+    e->thread_order = NULL;
     as_vec_foreach (&e->root, root)
         as_vec_fini(&root->instant);
     as_vec_fini(&e->root);
@@ -501,7 +507,7 @@ static int on_record(void *context, const struct as_semantic_record *record)
     if ((AS_KINDS_SEND | AS_KINDS_RECEIVE) >> record->kind & 1)
         as_vec_foreach (&e->message_table, table)
             AS_TRY(count_message(e, table, record));
-    if (++e->records_n % BATCH_N == 0)
+    if (++e->records_n % BATCH_N == 0 && !e->thread_order)
         return as_node_graph_run(&e->graph, record->ns);
     return 0;
 }
@@ -520,6 +526,11 @@ static enum type_verdict verdict_of_type(const struct as_evaluator *e, int64_t t
             verdict = TYPE_BY_VALUE;
     }
     return verdict;
+}
+
+bool as_evaluator_takes_type(const struct as_evaluator *e, int64_t type)
+{
+    return verdict_of_type(e, type) != TYPE_NEVER;
 }
 
 bool as_evaluator_takes_event(struct as_evaluator *e, int64_t type, int64_t value)
@@ -546,9 +557,66 @@ int as_evaluator_add_line(struct as_evaluator *e, const struct as_semantic_line 
     return as_record_order_add(&e->order, line);
 }
 
+/* ---- Threads one by one -----------------------------------------------------------------------
+ */
+
+/* True if each row of each table has one root. With several, the order of sums would differ. */
+static bool rows_have_one_root(const struct as_evaluator *e)
+{
+    as_vec_foreach (&e->cells, cells) {
+        const struct as_configuration *c = cells->result.configuration;
+        if (c->window.at[cells->result.table->data].level > cells->result.level)
+            return false;
+    }
+    return true;
+}
+
+int as_evaluator_begin_threads(struct as_evaluator *e, bool *is_possible)
+{
+    const size_t n = e->objects->row[AS_OBJECT_LEVEL_THREAD].n;
+    bool has_cpu_leaf = false;
+    for (size_t i = 0; i < e->objects->row[AS_OBJECT_LEVEL_CPU].n; i++)
+        has_cpu_leaf |= e->cpu_leaf[i].n != 0;
+    *is_possible = !has_cpu_leaf && !(e->kinds & AS_KINDS_MESSAGE) && rows_have_one_root(e);
+    if (!*is_possible)
+        return 0;
+    assert(e->records_n == 0 && !e->thread_order);
+    e->thread_order = as_calloc(n + 1, sizeof *e->thread_order);
+    if (!e->thread_order)
+        return ASSAY_ERR_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        e->thread_order[i] =
+            (struct as_record_order){.sink = on_record, .context = e, .kinds = e->kinds};
+    return 0;
+}
+
+int as_evaluator_add_thread_line(struct as_evaluator *e, const struct as_semantic_line *line)
+{
+    if (line->kind == AS_LINE_EVENT &&
+        !as_evaluator_takes_event(e, line->event.type, line->event.value))
+        return 0;
+    return as_record_order_add(&e->thread_order[line->thread], line);
+}
+
+int as_evaluator_end_part(struct as_evaluator *e, int64_t ns)
+{
+    const size_t n = e->objects->row[AS_OBJECT_LEVEL_THREAD].n;
+    for (size_t i = 0; i < n; i++)
+        AS_TRY(as_record_order_advance(&e->thread_order[i], ns));
+    return as_node_graph_run(&e->graph, ns);
+}
+
+static int end_records(struct as_evaluator *e)
+{
+    const size_t n = e->objects->row[AS_OBJECT_LEVEL_THREAD].n;
+    for (size_t i = 0; e->thread_order && i < n; i++)
+        AS_TRY(as_record_order_end(&e->thread_order[i]));
+    return as_record_order_end(&e->order);
+}
+
 int as_evaluator_end_pass(struct as_evaluator *e, int64_t end_ns, struct assay_error *err)
 {
-    int rc = as_record_order_end(&e->order);
+    int rc = end_records(e);
     e->end_ns = e->last_ns > end_ns ? e->last_ns : end_ns;
     if (rc == 0)
         rc = as_node_graph_end(&e->graph, e->end_ns);

@@ -39,10 +39,25 @@ int as_evaluator_begin_pass(struct as_evaluator *evaluation, bool *is_needed,
 int as_evaluator_restart_pass(struct as_evaluator *evaluation, struct assay_error *err);
 /* The kinds of records that this pass needs. */
 unsigned as_evaluator_kinds(const struct as_evaluator *evaluation);
+/* Returns whether the pass needs some events of a type. */
+bool as_evaluator_takes_type(const struct as_evaluator *evaluation, int64_t type);
 /* Returns whether the pass needs an event: all others may be left out. */
 bool as_evaluator_takes_event(struct as_evaluator *evaluation, int64_t type, int64_t value);
 /* A line that is not earlier than those before. Errors: NOMEM, those of the sink. */
 int as_evaluator_add_line(struct as_evaluator *evaluation, const struct as_semantic_line *line);
+/*
+ * Lines thread by thread, part by part of the time: within a part, the lines of each thread are in
+ * order, and the threads in any. Possible where no CPU and no message is needed, and no sum depends
+ * on the order of objects. After the begin of a pass; then it gets no lines by add_line. 0 or
+ * NOMEM.
+ */
+int as_evaluator_begin_threads(struct as_evaluator *evaluation, bool *is_possible);
+/* As as_evaluator_add_line. */
+int as_evaluator_add_thread_line(struct as_evaluator *evaluation,
+                                 const struct as_semantic_line *line);
+/* The part is over: all lines before `ns` were given, and none at `ns` or later. Errors: NOMEM,
+ * those of the sink. */
+int as_evaluator_end_part(struct as_evaluator *evaluation, int64_t ns);
 /* The pass is over; the trace ends here, or with its last record. */
 int as_evaluator_end_pass(struct as_evaluator *evaluation, int64_t end_ns, struct assay_error *err);
 /* The end of the trace, ns, after a pass. */

@@ -213,7 +213,7 @@ static int hand_out_now(struct as_record_order *o)
     return 0;
 }
 
-static int advance_to(struct as_record_order *o, int64_t ns)
+int as_record_order_advance(struct as_record_order *o, int64_t ns)
 {
     while (o->now_ns < ns) {
         AS_TRY(hand_out_now(o));
@@ -224,7 +224,7 @@ static int advance_to(struct as_record_order *o, int64_t ns)
 
 int as_record_order_add(struct as_record_order *o, const struct as_semantic_line *line)
 {
-    AS_TRY(advance_to(o, line->ns));
+    AS_TRY(as_record_order_advance(o, line->ns));
     if (line->kind == AS_LINE_STATE)
         return o->kinds & AS_KINDS_STATE ? add_state(o, line) : 0;
     if (line->kind == AS_LINE_EVENT)
@@ -234,7 +234,7 @@ int as_record_order_add(struct as_record_order *o, const struct as_semantic_line
 
 int as_record_order_end(struct as_record_order *o)
 {
-    AS_TRY(advance_to(o, INT64_MAX));
+    AS_TRY(as_record_order_advance(o, INT64_MAX));
     return hand_out_now(o);
 }
 

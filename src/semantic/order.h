@@ -35,6 +35,8 @@ struct as_record_order {
 
 /* Adds a line that is not earlier than those before. Errors: NOMEM, those of the sink. */
 int as_record_order_add(struct as_record_order *order, const struct as_semantic_line *line);
+/* Hands out all records before `ns`: the next line is not earlier. Errors: as above. */
+int as_record_order_advance(struct as_record_order *order, int64_t ns);
 /* Hands out all that is left. */
 int as_record_order_end(struct as_record_order *order);
 void as_record_order_fini(struct as_record_order *order);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading the head of a request. A page of another site must not read the report by a name of its
- * own that it points at 127.0.0.1 (DNS rebinding), so that Host has to be one of this machine.
+ * Parses the head of a request. Host must name this machine: otherwise a page of another site could
+ * read the report by pointing its own name at 127.0.0.1 (DNS rebinding).
  */
 #include "serve/request.h"
 
@@ -15,8 +15,8 @@ static bool is_word(struct as_view s, const char *word)
     return as_view_equal(s, as_view_of(word));
 }
 
-/* The head without its empty line; false when that is not there yet. Bare line feeds end lines
- * too. */
+/* Shortens `rest` to the head without its empty line; false if the empty line is not there yet.
+ * Bare line feeds end lines too. */
 static bool cut_request_head(struct as_view *rest)
 {
     for (size_t i = 0; i < rest->n; i++) {
@@ -41,7 +41,7 @@ static bool cut_request_line(struct as_view *rest, struct as_view *line)
     return true;
 }
 
-/* "localhost:8000" is this machine by any port: a tunnel may change it. */
+/* Returns true for a name of this machine with any port, since a tunnel may change the port. */
 static bool is_this_machine(struct as_view host)
 {
     size_t n = host.n;
@@ -63,8 +63,8 @@ static bool is_field(struct as_view line, const char *name, struct as_view *valu
     return true;
 }
 
-/* A name and a colon: without blanks (RFC 9112, 5.1), with which another reader might see a field
- * that is not seen here. */
+/* Returns true for a field name and a colon without a blank between (RFC 9112, 5.1). With a
+ * blank, another parser might see a field that this one does not. */
 static bool is_any_field(struct as_view line)
 {
     size_t n = 0;
@@ -74,7 +74,7 @@ static bool is_any_field(struct as_view line)
     return n && n < line.n && line.p[n] == ':';
 }
 
-/* The fields must name one host, this one. */
+/* Checks the fields: exactly one Host, with a name of this machine. Returns a status. */
 static int read_fields(struct as_view rest)
 {
     struct as_view line, host = {0};
@@ -92,7 +92,7 @@ static int read_fields(struct as_view rest)
     return is_this_machine(host) ? 200 : 403;
 }
 
-/* All of it is looked at, wherever it differs. */
+/* Compares all characters, so that the time does not depend on the first difference. */
 static bool is_key(const char *p, const char *key)
 {
     unsigned differs = 0;
@@ -112,7 +112,7 @@ static bool is_name(struct as_view name)
     return name.n == 0 || name.p[0] != '.';
 }
 
-/* "/KEY/" or "/KEY/NAME?QUERY". */
+/* Parses "/KEY/" or "/KEY/NAME?QUERY"; returns a status. */
 static int read_target(struct as_view target, const char *key, struct as_http_request *request)
 {
     const char *query = memchr(target.p, '?', target.n);
@@ -129,7 +129,7 @@ static int read_target(struct as_view target, const char *key, struct as_http_re
     return is_name(request->name) ? 200 : 404;
 }
 
-/* "GET /KEY/ HTTP/1.1" */
+/* Parses a request line such as "GET /KEY/ HTTP/1.1"; returns a status. */
 static int read_first(struct as_view line, const char *key, struct as_http_request *request)
 {
     struct as_view method, target, version, more;

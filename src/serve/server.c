@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The server: one thread, a few connections at a time, each for one request. A connection that does
- * not get on is closed after some seconds. When all are taken, the oldest gives way that has not
- * sent its request, as browsers open connections ahead of need; one that is answered stays.
+ * The server: one thread, and a few connections at a time with one request each. A connection
+ * without progress is closed after PATIENCE_MS. If all slots are in use, the oldest connection
+ * without a complete request is closed. Browsers open such connections ahead of need. A connection
+ * that receives an answer stays.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -32,15 +33,15 @@ enum phase { FREE, READING, WRITING, DRAINING };
 
 struct connection {
     enum phase phase;
-    int fd, file;     /* file -1: none */
-    int64_t since_ms; /* of its last progress; of a request from its begin on */
-    uint64_t number;  /* in the order in which they came */
+    int fd, file;     /* file: -1 = none */
+    int64_t since_ms; /* time of the last progress; while reading, of the start */
+    uint64_t number;  /* sequence number */
     size_t in_n, out_n, out_at;
-    uint64_t rest_b; /* of the file or the answer */
-    char *body;      /* of the answer; NULL: none */
+    uint64_t rest_b; /* bytes of the file or body that are not sent yet */
+    char *body;      /* body of the answer; NULL = a file, or none */
     size_t body_at;
     char in[AS_REQUEST_MOST_B]; /* the request */
-    char out[BLOCK_B];          /* the answer, a block at a time */
+    char out[BLOCK_B];          /* the current block of the answer */
 };
 
 struct assay_server {
@@ -49,7 +50,7 @@ struct assay_server {
     uint16_t port;
     char key[AS_REQUEST_KEY_N + 1];
     uint64_t accepted_n;
-    assay_server_function *function; /* NULL: none */
+    assay_server_function *function; /* answers other names; NULL = none */
     void *context;
     struct connection at[CONNECTIONS];
 };
@@ -152,7 +153,7 @@ void assay_server_set_function(struct assay_server *server, assay_server_functio
     server->context = context;
 }
 
-/* ---- One connection ----------------------------------------------------------------------- */
+/* ---- A connection ------------------------------------------------------------------------- */
 
 static void end_connection(struct connection *it)
 {
@@ -179,7 +180,7 @@ void assay_server_close(struct assay_server **server)
     *server = NULL;
 }
 
-/* The file as it is now; false when it cannot be read. */
+/* Opens the file in its present state; false if it cannot be read. */
 static bool open_file(struct assay_server *server, struct connection *it)
 {
     struct stat st;
@@ -191,7 +192,7 @@ static bool open_file(struct assay_server *server, struct connection *it)
     return true;
 }
 
-/* The answer of the function, or its status. */
+/* Calls the answer function and keeps its body. Returns the status. */
 static int call_answer_function(struct assay_server *server, struct connection *it,
                                 const struct as_http_request *request, struct assay_answer *answer)
 {
@@ -209,13 +210,14 @@ static int call_answer_function(struct assay_server *server, struct connection *
     return status;
 }
 
-/* "/KEY/" and "/KEY/report.html" */
+/* Returns true for "/KEY/" and "/KEY/report.html", if the server has a file. */
 static bool is_of_file(const struct assay_server *server, struct as_view name)
 {
     return server->path && (name.n == 0 || as_view_equal(name, as_view_of("report.html")));
 }
 
-/* A page has its scripts and styles in itself, and asks nothing elsewhere. */
+/* Starts the answer. A page contains its scripts and styles, so the policy forbids other
+ * sources. */
 static void answer_request(struct assay_server *server, struct connection *it, int status,
                            const struct as_http_request *request)
 {
@@ -267,7 +269,7 @@ static void read_some(struct assay_server *server, struct connection *it)
         answer_request(server, it, status, &request);
 }
 
-/* The next block of the answer. */
+/* Copies the next block of the body. */
 static size_t copy_body(struct connection *it, size_t want)
 {
     memcpy(it->out, it->body + it->body_at, want);
@@ -275,7 +277,7 @@ static size_t copy_body(struct connection *it, size_t want)
     return want;
 }
 
-/* The next block of the file; false when there is no more or it became shorter meanwhile. */
+/* Reads the next block of the answer; false at its end, or if the file became shorter. */
 static bool fill_block(struct connection *it)
 {
     const size_t want = it->rest_b < sizeof it->out ? (size_t)it->rest_b : sizeof it->out;
@@ -304,7 +306,7 @@ static void write_some(struct connection *it)
         it->out_at += (size_t)n;
         it->since_ms = now_ms();
     }
-    /* What the other side still sends is read and thrown away: closing now might cut the answer. */
+    /* Read and drop what the client still sends: closing now could cut the answer. */
     shutdown(it->fd, SHUT_WR);
     it->phase = DRAINING;
 }
@@ -329,7 +331,7 @@ static void get_on(struct assay_server *server, struct connection *it, short eve
         end_connection(it);
 }
 
-/* ---- New ones ----------------------------------------------------------------------------- */
+/* ---- New connections ---------------------------------------------------------------------- */
 
 static struct connection *oldest_of(struct assay_server *server, enum phase phase)
 {
@@ -344,7 +346,8 @@ static struct connection *oldest_of(struct assay_server *server, enum phase phas
     return oldest;
 }
 
-/* A free place, or that of the oldest without a request; what one has sent by now is read first. */
+/* Returns a free slot, or closes the oldest connection without a request. Pending input is read
+ * before that. Otherwise closes the oldest connection that drains or receives an answer. */
 static struct connection *place_for_one(struct assay_server *server)
 {
     struct connection *it;
@@ -366,7 +369,7 @@ static struct connection *place_for_one(struct assay_server *server)
     return it;
 }
 
-/* False if none waits. */
+/* Accepts one connection; false if none is waiting. */
 static bool accept_one(struct assay_server *server)
 {
     const int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -385,14 +388,14 @@ static bool accept_one(struct assay_server *server)
     return true;
 }
 
-/* All that wait, but no more than there are places: others have their turn between. */
+/* Accepts waiting connections, at most CONNECTIONS, so that open ones get their turn. */
 static void accept_waiting(struct assay_server *server)
 {
     for (size_t i = 0; i < CONNECTIONS && accept_one(server); i++)
         ;
 }
 
-/* ---- All of them -------------------------------------------------------------------------- */
+/* ---- Main loop ---------------------------------------------------------------------------- */
 
 static nfds_t watch(const struct assay_server *server, int stop, struct pollfd *fds)
 {

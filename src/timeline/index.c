@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/index.h"
 #include "base/untrusted_open.h"
+#include "timeline/column.h"
 
 #define DIGEST_B 65536u
 
@@ -18,12 +18,8 @@
 
 static uint64_t mix_bytes(uint64_t hash, const char *p, size_t n)
 {
-    for (; n >= sizeof(uint64_t); p += sizeof(uint64_t), n -= sizeof(uint64_t)) {
-        uint64_t word;
-        memcpy(&word, p, sizeof word);
-        hash = as_hash_mix(hash, word);
-    }
-    for (; n; p++, n--)
+    hash = as_timeline_words_digest(hash, p, n);
+    for (p += n / 8 * 8, n %= 8; n; p++, n--)
         hash = as_hash_mix(hash, (uint64_t)(unsigned char)*p);
     return hash;
 }
@@ -59,6 +55,30 @@ int as_timeline_identify(const char *trace, struct as_view window, struct as_tim
 /* ---- Opening ----------------------------------------------------------------------------------
  */
 
+static unsigned columns_of(uint32_t kind)
+{
+    return kind == AS_TIMELINE_EVENTS   ? AS_EVENT_COLUMNS_N
+           : kind == AS_TIMELINE_STATES ? AS_STATE_COLUMNS_N
+                                        : 0;
+}
+
+/* All bytes of a block; UINT64_MAX: its widths are wrong. */
+static uint64_t block_size_b(const struct as_timeline_block *b, uint32_t kind)
+{
+    const uint64_t columns_b = as_timeline_columns_size_b(b->widths, columns_of(kind), b->n);
+    const uint64_t item_b = kind == AS_TIMELINE_STATES ? 0 : sizeof(struct as_timeline_item);
+    return columns_b == UINT64_MAX ? UINT64_MAX
+                                   : columns_b + b->n * item_b + b->codes_n * sizeof(uint64_t);
+}
+
+static uint64_t message_block_size_b(const struct as_timeline_message_block *b)
+{
+    const uint64_t columns_b = as_timeline_columns_size_b(b->widths, AS_MESSAGE_COLUMNS_N, b->n);
+    return columns_b == UINT64_MAX
+               ? UINT64_MAX
+               : columns_b + (uint64_t)b->n * sizeof(struct as_timeline_message);
+}
+
 /* True if `n` elements from `at` on are in the file. */
 static bool section_fits(const struct as_timeline_index *index, uint64_t at, uint64_t n,
                          size_t element_b)
@@ -73,11 +93,13 @@ static bool series_fit(const struct as_timeline_index *index)
     for (uint64_t i = 0; i < h->series_n; i++) {
         const struct as_timeline_series *s = &index->series[i];
         uint64_t items_n = 0;
-        if (s->kind > AS_TIMELINE_EVENTS || s->first_block != next ||
+        if (s->kind > AS_TIMELINE_STATES || s->first_block != next ||
             s->blocks_n > h->blocks_n - next || s->blocks_n == 0)
             return false;
         for (uint64_t b = next; b < next + s->blocks_n; b++) {
-            if (index->block[b].first_item != items_n)
+            const uint64_t size_b = block_size_b(&index->block[b], s->kind);
+            if (index->block[b].first_item != items_n ||
+                !section_fits(index, index->block[b].offset, size_b, 1))
                 return false;
             items_n += index->block[b].n;
         }
@@ -93,15 +115,14 @@ static bool blocks_fit(const struct as_timeline_index *index)
     const struct as_timeline_head *h = index->head;
     for (uint64_t i = 0; i < h->blocks_n; i++) {
         const struct as_timeline_block *b = &index->block[i];
-        if (b->n == 0 || b->n > AS_TIMELINE_BLOCK_N || b->codes_n > h->codes_n ||
-            !section_fits(index, b->offset, b->n * 2 + b->codes_n, sizeof(int64_t)))
+        if (b->n == 0 || b->n > AS_TIMELINE_BLOCK_N || b->codes_n > h->codes_n)
             return false;
     }
     uint64_t messages_n = 0;
     for (uint64_t i = 0; i < h->message_blocks_n; i++) {
         const struct as_timeline_message_block *b = &index->message_block[i];
         if (b->n == 0 || b->n > AS_TIMELINE_MESSAGE_BLOCK_N || b->first != messages_n ||
-            !section_fits(index, b->offset, b->n, sizeof(struct as_timeline_message)))
+            !section_fits(index, b->offset, message_block_size_b(b), 1))
             return false;
         messages_n += b->n;
     }
@@ -127,6 +148,39 @@ static bool index_fits(struct as_timeline_index *index)
     return blocks_fit(index) && series_fit(index);
 }
 
+/* ---- Digests ----------------------------------------------------------------------------------
+ */
+
+uint64_t as_timeline_digest(const struct as_timeline_index *index)
+{
+    struct as_timeline_head head = *index->head;
+    uint64_t digest =
+        as_timeline_words_digest(1, index->series, (size_t)head.series_n * sizeof *index->series);
+    digest = as_timeline_words_digest(digest, index->block,
+                                      (size_t)head.blocks_n * sizeof *index->block);
+    digest =
+        as_timeline_words_digest(digest, index->code, (size_t)head.codes_n * sizeof *index->code);
+    digest = as_timeline_words_digest(digest, index->message_block,
+                                      (size_t)head.message_blocks_n * sizeof *index->message_block);
+    head.digest = 0;
+    return as_timeline_words_digest(digest, &head, sizeof head);
+}
+
+bool as_timeline_block_is_whole(const struct as_timeline_index *index,
+                                const struct as_timeline_series *series,
+                                const struct as_timeline_block *b)
+{
+    return as_timeline_words_digest(0, index->map.at + b->offset,
+                                    (size_t)block_size_b(b, series->kind)) == b->digest;
+}
+
+bool as_timeline_messages_are_whole(const struct as_timeline_index *index,
+                                    const struct as_timeline_message_block *b)
+{
+    return as_timeline_words_digest(0, index->map.at + b->offset,
+                                    (size_t)message_block_size_b(b)) == b->digest;
+}
+
 static int check_index(const char *path, const struct as_timeline_identity *of,
                        struct as_timeline_index *index, struct assay_error *err)
 {
@@ -140,7 +194,7 @@ static int check_index(const char *path, const struct as_timeline_identity *of,
     if (of && memcmp(&h->of, of, sizeof *of) != 0)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
                             "%s: is of another state of the trace; make it again", path);
-    if (!index_fits(index))
+    if (!index_fits(index) || (of && as_timeline_digest(index) != h->digest))
         return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: is damaged; remove it", path);
     return 0;
 }

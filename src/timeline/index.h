@@ -3,8 +3,9 @@
  * The index of a time line: one window of a configuration, evaluated over a whole trace, as columns
  * in a file that is mapped. A series has the pieces of one object, or the events of one type of a
  * thread. Its blocks are in order of time. Each block has its sums and the time by code before it:
- * a picture reads two blocks for each pixel. Index files are foreign bytes. Opening checks all
- * offsets and counts; times out of order only make results wrong.
+ * a picture reads two blocks for each pixel. With the records, a reading of the index gives all
+ * lines of the trace (replay.h). Index files are foreign bytes. Opening checks all offsets, all
+ * counts and the digest of the sections. Blocks have digests of their own.
  */
 #ifndef AS_TIMELINE_INDEX_H
 #define AS_TIMELINE_INDEX_H
@@ -18,9 +19,11 @@
 #define AS_TIMELINE_CODES_MAX       254u /* later codes count as one */
 #define AS_TIMELINE_CODE_NONE       255u /* no time: beyond the end */
 #define AS_TIMELINE_MAGIC           "ASSAYTL"
-#define AS_TIMELINE_VERSION         1u
+#define AS_TIMELINE_VERSION         2u
+#define AS_TIMELINE_RECORDS         "states" /* the window with the records in its index */
 
-enum as_timeline_kind { AS_TIMELINE_PIECES, AS_TIMELINE_EVENTS };
+/* States are those of the lines, which may overlap. */
+enum as_timeline_kind { AS_TIMELINE_PIECES, AS_TIMELINE_EVENTS, AS_TIMELINE_STATES };
 
 /* A piece lasts to the next one of its series. */
 struct as_timeline_item {
@@ -28,7 +31,7 @@ struct as_timeline_item {
     union {
         double real;   /* of a piece */
         uint64_t code; /* of a piece, in a window of codes: place in the codes */
-        int64_t whole; /* of an event */
+        int64_t whole; /* of an event or a state */
     };
 };
 _Static_assert(sizeof(struct as_timeline_item) == 16, "part of the file format");
@@ -41,14 +44,17 @@ struct as_timeline_series {
 };
 _Static_assert(sizeof(struct as_timeline_series) == 48, "part of the file format");
 
+/* Behind the items stand the time by code before the block, and the columns of the kind. States
+ * have columns alone. */
 struct as_timeline_block {
-    uint64_t offset; /* of its items; behind them the time by code before the block */
+    uint64_t offset; /* of its items */
     uint64_t first_item;
     int64_t first_ns;
-    double integral, max, min; /* of pieces; of numbers */
-    uint32_t n, codes_n, series, unused;
+    double integral, max, min;           /* of pieces; of numbers */
+    uint32_t n, codes_n, series, widths; /* widths of the columns */
+    uint64_t digest;                     /* of all its bytes */
 };
-_Static_assert(sizeof(struct as_timeline_block) == 64, "part of the file format");
+_Static_assert(sizeof(struct as_timeline_block) == 72, "part of the file format");
 
 struct as_timeline_message {
     int64_t ns; /* its earliest time: they are in this order */
@@ -61,9 +67,10 @@ _Static_assert(sizeof(struct as_timeline_message) == 48, "part of the file forma
 struct as_timeline_message_block {
     uint64_t offset, first;
     int64_t first_ns, end_ns; /* the latest time of all */
-    uint32_t n, unused;
+    uint32_t n, widths;
+    uint64_t digest;
 };
-_Static_assert(sizeof(struct as_timeline_message_block) == 40, "part of the file format");
+_Static_assert(sizeof(struct as_timeline_message_block) == 48, "part of the file format");
 
 /* The trace and the window that an index is of. */
 struct as_timeline_identity {
@@ -86,8 +93,10 @@ struct as_timeline_head {
     uint64_t events_n, pieces_n, instants_n; /* instants: pieces without length, left out */
     uint64_t bad_lines_n;
     uint32_t is_code, has_records;
+    uint64_t states_n; /* lines */
+    uint64_t digest;   /* of the sections, then of the head with 0 in this place */
 };
-_Static_assert(sizeof(struct as_timeline_head) == 176, "part of the file format");
+_Static_assert(sizeof(struct as_timeline_head) == 192, "part of the file format");
 
 /* An open index. Borrowed pointers into the file. */
 struct as_timeline_index {
@@ -102,11 +111,20 @@ struct as_timeline_index {
 /* Reads size, time and digest of the trace. Errors: NOT_FOUND, PERMISSION, IO. */
 int as_timeline_identify(const char *trace, struct as_view window, struct as_timeline_identity *out,
                          struct assay_error *err);
-/* Errors: NOT_FOUND, CORRUPT, UNSUPPORTED (of another version), IO, NOMEM. `of` NULL: any trace;
- * else an index of another one is NOT_FOUND. */
+/* Errors: NOT_FOUND, CORRUPT, UNSUPPORTED (of another version), IO, NOMEM. `of` NULL: any trace,
+ * without a check of the digest; else an index of another one is NOT_FOUND. */
 int as_timeline_index_open(const char *path, const struct as_timeline_identity *of,
                            struct as_timeline_index *out, struct assay_error *err);
 void as_timeline_index_close(struct as_timeline_index *index);
+
+/* The digest of the sections and the head of an index. */
+uint64_t as_timeline_digest(const struct as_timeline_index *index);
+/* Returns whether the bytes of a block are those that were written. */
+bool as_timeline_block_is_whole(const struct as_timeline_index *index,
+                                const struct as_timeline_series *series,
+                                const struct as_timeline_block *block);
+bool as_timeline_messages_are_whole(const struct as_timeline_index *index,
+                                    const struct as_timeline_message_block *block);
 
 /* The series, or NULL. */
 const struct as_timeline_series *as_timeline_find(const struct as_timeline_index *index,

@@ -11,8 +11,9 @@
 #include "base/map.h"
 #include "base/out.h"
 #include "base/outfile.h"
+#include "timeline/column.h"
 
-#define WAITING_MAX ((size_t)4 << 20) /* items in memory, before all series are written */
+#define WAITING_MAX ((size_t)2 << 20) /* items in memory, before all series are written */
 
 #define KNOWN_EVENTS 4096u /* a power of two */
 
@@ -22,10 +23,18 @@ struct known_events {
     uint32_t thread, number; /* of the series, + 1; 0: none */
 };
 
+/* The rest of an event or state, which becomes columns. */
+struct item_rest {
+    uint64_t number;
+    uint32_t cpu;
+};
+
 /* A series while it is made. */
 struct making_series {
     struct as_timeline_series known;
     AS_VEC(struct as_timeline_item) item; /* not written yet */
+    AS_VEC(struct item_rest) rest;        /* of the same, but not of pieces */
+    AS_VEC(int64_t) length_ns;            /* of the same, of states alone */
     AS_VEC(uint64_t) code_ns;             /* time by code before the first of them */
     int64_t reached_ns;                   /* of pieces: the end of the latest */
 };
@@ -39,14 +48,18 @@ struct index_writer {
     AS_VEC(struct making_series) series;
     AS_VEC(struct as_timeline_block) block; /* in the order of the file */
     AS_VEC(struct as_timeline_message_block) message_block;
-    AS_VEC(struct as_timeline_message) message; /* not written yet */
+    AS_VEC(struct as_timeline_message) message;   /* not written yet */
+    AS_VEC(struct as_semantic_line) message_line; /* of the same */
     AS_VEC(double) code;
     struct as_map_u64 of_code, of_type, of_events;
     AS_VEC(uint32_t) of_object;                     /* the series of pieces of an object, + 1 */
+    AS_VEC(uint32_t) of_thread;                     /* the series of states of a thread, + 1 */
     struct known_events known_events[KNOWN_EVENTS]; /* by type and thread */
     uint32_t types_n;
     size_t waiting_n;
     uint64_t lines_n;
+    uint64_t digest;                             /* of what is written, while it is taken */
+    int64_t column[AS_TIMELINE_MESSAGE_BLOCK_N]; /* one that is written */
 };
 
 /* ---- Blocks -----------------------------------------------------------------------------------
@@ -54,8 +67,70 @@ struct index_writer {
 
 static void write_words(struct index_writer *w, const void *p, size_t n_b)
 {
+    if (n_b == 0)
+        return;
     as_out_write(&w->out, p, n_b);
+    w->digest = as_timeline_words_digest(w->digest, p, n_b);
     w->offset += n_b;
+}
+
+/* Writes the first `n` of w->column as one, and notes its width. */
+static void write_packed_column(struct index_writer *w, uint32_t n, unsigned column,
+                                uint32_t *widths)
+{
+    uint8_t bytes[sizeof w->column + sizeof(int64_t)];
+    int64_t min;
+    const unsigned width = as_timeline_column_measure(w->column, n, &min);
+    as_timeline_column_write(w->column, n, width, min, bytes);
+    write_words(w, bytes, as_timeline_column_size_b(width, n));
+    *widths |= width << column * AS_TIMELINE_WIDTH_BITS;
+}
+
+/* The first number of a block stands alone: its difference is that of the next. */
+static void difference_numbers(int64_t *number, uint32_t n)
+{
+    for (uint32_t i = n; i-- > 1;)
+        number[i] = (int64_t)((uint64_t)number[i] - (uint64_t)number[i - 1]);
+    number[0] = n > 1 ? number[1] : 0;
+}
+
+/* Writes the numbers of lines in w->column. */
+static void write_numbers(struct index_writer *w, uint32_t n, uint32_t *widths)
+{
+    write_words(w, &w->column[0], sizeof w->column[0]);
+    difference_numbers(w->column, n);
+    write_packed_column(w, n, AS_EVENT_NUMBER, widths);
+}
+
+/* Time, value and length of states. */
+static void write_states_packed(struct index_writer *w, struct making_series *s, uint32_t n,
+                                uint32_t *widths)
+{
+    for (uint32_t i = 0; i < n; i++)
+        w->column[i] = s->item.at[i].ns;
+    write_packed_column(w, n, AS_STATE_TIME, widths);
+    for (uint32_t i = 0; i < n; i++)
+        w->column[i] = s->item.at[i].whole;
+    write_packed_column(w, n, AS_STATE_VALUE, widths);
+    memcpy(w->column, s->length_ns.at, n * sizeof *w->column);
+    write_packed_column(w, n, AS_STATE_LENGTH, widths);
+    s->length_ns.n -= n;
+    memmove(s->length_ns.at, s->length_ns.at + n, s->length_ns.n * sizeof *s->length_ns.at);
+}
+
+static void write_rest(struct index_writer *w, struct making_series *s, uint32_t n,
+                       uint32_t *widths)
+{
+    for (uint32_t i = 0; i < n; i++)
+        w->column[i] = (int64_t)s->rest.at[i].number;
+    write_numbers(w, n, widths);
+    for (uint32_t i = 0; i < n; i++)
+        w->column[i] = s->rest.at[i].cpu;
+    write_packed_column(w, n, AS_EVENT_CPU, widths);
+    if (s->known.kind == AS_TIMELINE_STATES)
+        write_states_packed(w, s, n, widths);
+    s->rest.n -= n;
+    memmove(s->rest.at, s->rest.at + n, s->rest.n * sizeof *s->rest.at);
 }
 
 /* Adds up a piece for its block and its series. */
@@ -86,8 +161,13 @@ static int write_block(struct index_writer *w, uint32_t at, uint32_t n)
                                   .n = n,
                                   .codes_n = (uint32_t)s->code_ns.n,
                                   .series = at};
-    write_words(w, s->item.at, n * sizeof *s->item.at);
+    w->digest = 0;
+    if (s->known.kind != AS_TIMELINE_STATES)
+        write_words(w, s->item.at, n * sizeof *s->item.at);
     write_words(w, s->code_ns.at, s->code_ns.n * sizeof *s->code_ns.at);
+    if (!is_pieces)
+        write_rest(w, s, n, &b.widths);
+    b.digest = w->digest;
     if (is_pieces && !w->head.is_code)
         b.max = b.min = s->item.at[0].real;
     for (uint32_t i = 0; is_pieces && i < n; i++)
@@ -211,6 +291,32 @@ static int events_series(struct index_writer *w, const struct as_semantic_line *
     return 0;
 }
 
+static int add_packed_record(struct index_writer *w, uint32_t at,
+                             const struct as_timeline_item *item,
+                             const struct as_semantic_line *line)
+{
+    const struct item_rest rest = {line->number, line->cpu};
+    AS_TRY(as_vec_push(&w->series.at[at].rest, rest));
+    return add_item(w, at, item);
+}
+
+static int add_index_state(struct index_writer *w, const struct as_semantic_line *line)
+{
+    const struct as_timeline_item item = {.ns = line->ns, .whole = line->state.value};
+    uint32_t at;
+    while (w->of_thread.n <= line->thread)
+        AS_TRY(as_vec_push(&w->of_thread, 0));
+    if (w->of_thread.at[line->thread] == 0) {
+        AS_TRY(add_series(w, AS_TIMELINE_STATES, line->thread, 0, &at));
+        w->of_thread.at[line->thread] = at + 1;
+    }
+    w->head.states_n++;
+    at = w->of_thread.at[line->thread] - 1;
+    AS_TRY(as_vec_push(&w->series.at[at].length_ns,
+                       line->state.end_ns < 0 ? AS_STATE_OPEN : line->state.end_ns - line->ns));
+    return add_packed_record(w, at, &item, line);
+}
+
 static int add_event(struct index_writer *w, const struct as_semantic_line *line)
 {
     const struct as_timeline_item item = {.ns = line->ns, .whole = line->event.value};
@@ -222,7 +328,24 @@ static int add_event(struct index_writer *w, const struct as_semantic_line *line
         *known = (struct known_events){line->event.type, line->thread, at + 1};
     }
     w->head.events_n++;
-    return add_item(w, known->number - 1, &item);
+    return add_packed_record(w, known->number - 1, &item, line);
+}
+
+/* A time of a message after its logical send; else a CPU. */
+static int64_t message_column(const struct as_semantic_message *m, enum as_message_column column)
+{
+    switch (column) {
+    case AS_MESSAGE_SENDER_CPU:
+        return m->sender_cpu;
+    case AS_MESSAGE_RECEIVER_CPU:
+        return m->receiver_cpu;
+    case AS_MESSAGE_PHYSICAL_SEND:
+        return m->physical_send_ns - m->logical_send_ns;
+    case AS_MESSAGE_LOGICAL_RECEIVE:
+        return m->logical_receive_ns - m->logical_send_ns;
+    default:
+        return m->physical_receive_ns - m->logical_send_ns;
+    }
 }
 
 static int write_messages(struct index_writer *w)
@@ -237,9 +360,20 @@ static int write_messages(struct index_writer *w)
         b.end_ns = b.end_ns > m->send_ns ? b.end_ns : m->send_ns;
         b.end_ns = b.end_ns > m->receive_ns ? b.end_ns : m->receive_ns;
     }
+    w->digest = 0;
     write_words(w, w->message.at, w->message.n * sizeof *w->message.at);
+    for (uint32_t i = 0; i < b.n; i++)
+        w->column[i] = (int64_t)w->message_line.at[i].number;
+    write_numbers(w, b.n, &b.widths);
+    for (unsigned c = AS_MESSAGE_SENDER_CPU; c < AS_MESSAGE_COLUMNS_N; c++) {
+        for (uint32_t i = 0; i < b.n; i++)
+            w->column[i] =
+                message_column(&w->message_line.at[i].message, (enum as_message_column)c);
+        write_packed_column(w, b.n, c, &b.widths);
+    }
+    b.digest = w->digest;
     w->head.messages_n += w->message.n;
-    w->message.n = 0;
+    w->message.n = w->message_line.n = 0;
     return as_vec_push(&w->message_block, b);
 }
 
@@ -256,6 +390,7 @@ static int add_message(struct index_writer *w, const struct as_semantic_line *li
                                             .receiver = m->receiver,
                                             .size_b = m->size_b,
                                             .tag = m->tag};
+    AS_TRY(as_vec_push(&w->message_line, *line));
     AS_TRY(as_vec_push(&w->message, one));
     return w->message.n == AS_TIMELINE_MESSAGE_BLOCK_N ? write_messages(w) : 0;
 }
@@ -265,8 +400,10 @@ static int on_index_line(void *context, const struct as_semantic_line *line)
     struct index_writer *w = context;
     if (++w->lines_n % AS_TIMELINE_STEP_LINES == 0 && w->making->on_step)
         w->making->on_step(w->making->context, w->lines_n);
-    if (!w->making->with_records || line->kind == AS_LINE_STATE)
+    if (!w->making->with_records)
         return 0;
+    if (line->kind == AS_LINE_STATE)
+        return add_index_state(w, line);
     return line->kind == AS_LINE_EVENT ? add_event(w, line) : add_message(w, line);
 }
 
@@ -277,14 +414,18 @@ static void writer_clear(struct index_writer *w)
 {
     as_vec_foreach (&w->series, s) {
         as_vec_fini(&s->item);
+        as_vec_fini(&s->rest);
+        as_vec_fini(&s->length_ns);
         as_vec_fini(&s->code_ns);
     }
     as_vec_fini(&w->series);
     as_vec_fini(&w->block);
     as_vec_fini(&w->message_block);
     as_vec_fini(&w->message);
+    as_vec_fini(&w->message_line);
     as_vec_fini(&w->code);
     as_vec_fini(&w->of_object);
+    as_vec_fini(&w->of_thread);
     as_map_u64_fini(&w->of_code);
     as_map_u64_fini(&w->of_type);
     as_map_u64_fini(&w->of_events);
@@ -299,7 +440,7 @@ static void on_index_restart(void *context)
     as_map_u64_init(&w->of_code);
     as_map_u64_init(&w->of_type);
     as_map_u64_init(&w->of_events);
-    h->messages_n = h->events_n = h->pieces_n = h->instants_n = 0;
+    h->messages_n = h->events_n = h->states_n = h->pieces_n = h->instants_n = 0;
     memset(w->known_events, 0, sizeof w->known_events);
     w->types_n = 0;
     w->waiting_n = 0;
@@ -366,6 +507,7 @@ static int end_index(struct index_writer *w, struct assay_error *err)
             AS_TRY(write_block(w, i, n < AS_TIMELINE_BLOCK_N ? (uint32_t)n : AS_TIMELINE_BLOCK_N));
         }
     AS_TRY(write_messages(w));
+    w->digest = 1;
     AS_TRY(write_series(w));
     write_section(w, w->code.at, w->code.n * sizeof *w->code.at, &h->code_at);
     write_section(w, w->message_block.at, w->message_block.n * sizeof *w->message_block.at,
@@ -373,6 +515,8 @@ static int end_index(struct index_writer *w, struct assay_error *err)
     h->codes_n = w->code.n;
     h->message_blocks_n = w->message_block.n;
     h->file_b = w->offset;
+    h->digest = 0;
+    h->digest = as_timeline_words_digest(w->digest, h, sizeof *h);
     AS_TRY(as_out_flush(&w->out, err));
     errno = 0;
     if (pwrite(w->file.fd, h, sizeof *h, 0) != (ssize_t)sizeof *h)

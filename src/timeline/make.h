@@ -14,12 +14,12 @@ struct as_timeline_making {
     bool with_records;                                /* events and messages, too */
     void (*on_step)(void *context, uint64_t lines_n); /* now and then; may be NULL */
     void *context;
-    size_t waiting_max; /* items in memory; 0: some 64 MiB of them */
+    size_t waiting_max; /* items in memory; 0: some 80 MiB of them */
 };
 
 /*
  * Writes the index of `trace` to the file `path`, which is replaced when the new one is whole.
- * Memory: 2 KiB for each series, at most 64 MiB and 64 B for each block of the file. Errors: those
+ * Memory: 5 KiB for each series, at most 80 MiB and 72 B for each block of the file. Errors: those
  * of reading and evaluating, IO (also a full disk), USAGE (`path` cannot be written).
  */
 int as_timeline_make(struct as_evaluated *trace, const struct as_timeline_making *making,

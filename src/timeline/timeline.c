@@ -11,8 +11,7 @@
 #include "base/error.h"
 #include "base/infile.h"
 
-#define FIRST_METRIC "states"
-#define CFG_MAX_B    ((size_t)16 << 20)
+#define CFG_MAX_B ((size_t)16 << 20)
 
 /* ---- Files ------------------------------------------------------------------------------------
  */
@@ -72,7 +71,7 @@ static int list_metrics(struct as_timeline_trace *t, struct assay_error *err)
 {
     for (unsigned others = 0; others < 2; others++)
         for (size_t i = 0; i < as_ready_n; i++) {
-            const bool is_first = strcmp(as_ready_configurations[i].name, FIRST_METRIC) == 0;
+            const bool is_first = strcmp(as_ready_configurations[i].name, AS_TIMELINE_RECORDS) == 0;
             if (is_first == (others == 0))
                 AS_TRY(add_metric(t, &as_ready_configurations[i], err));
         }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Clocks of several machines as one: that of rank 0's machine. A machine whose processes measured
- * how far theirs is from it (RELATED, at the beginning and at the end) is corrected by the straight
- * line through the best of the first and the best of the last of these (T. Dunigan, "Hypercube
- * clock synchronization", ORNL 1991); another by the time of day of both. Imported traces have one
+ * Converts the times of all machines to the clock of rank 0's machine. Processes measure the clock
+ * offset at their beginning and at their end (RELATED). The correction is the straight line through
+ * the most accurate first and last measurement (T. Dunigan, "Hypercube clock synchronization", ORNL
+ * 1991). A machine without measurements is corrected by the time of day. Imported traces have one
  * clock already.
  */
 #include <string.h>
 
 #include "trace/read.h"
 
-#define RATE_BOUND 0.01 /* clocks of machines differ by some millionths; more is damage */
-/* Measurements that follow each other sooner are of one moment: as to drift they say nothing. */
+#define RATE_BOUND 0.01 /* max drift; real clocks differ by some millionths */
+/* Measurements within this time count as one moment, and give no drift. */
 #define MOMENT_NS INT64_C(50000000)
 
 struct clock_line {
-    struct as_trace_relation first, last; /* the surest of the first moment, and of the last */
+    struct as_trace_relation first, last; /* the most accurate of the first and last moment */
     uint32_t n;
 };
 
@@ -46,7 +46,8 @@ static bool is_surer(const struct as_trace_relation *a, const struct as_trace_re
     return a->uncertain_ns < b->uncertain_ns;
 }
 
-/* All processes of a machine have its clock, so what one of them measured holds for all. */
+/* Finds the line of a process from the measurements of all processes of its machine, which share a
+ * clock. */
 static struct clock_line line_of(const struct as_trace *trace, const struct as_trace_process *of)
 {
     struct clock_line line = {.n = 0};
@@ -90,7 +91,8 @@ static double rate_of(const struct clock_line *line)
     return rate > -RATE_BOUND && rate < RATE_BOUND ? rate : 0;
 }
 
-/* How far the measurements lie from the line, and by how much more than what they may be wrong. */
+/* Sets residual_ns to the max distance of the measurements from the line. Returns the max part of a
+ * distance, in ns, that the uncertainty of the measurement does not explain. */
 static int64_t find_residual(const struct as_trace *trace, const struct as_trace_process *of,
                              const struct clock_line *line, struct as_trace_correction *clock)
 {
@@ -124,7 +126,8 @@ static const struct as_trace_stream_facts *facts_of_process(const struct as_trac
     return p->thread.n ? as_trace_stream_facts(p->thread.at[0]) : NULL;
 }
 
-/* What CLOCK_REALTIME is more than CLOCK_MONOTONIC_RAW, here less there; `line` is of there. */
+/* Shifts a process by the time of day. The shift is the difference between both machines of
+ * CLOCK_REALTIME minus CLOCK_MONOTONIC_RAW. `line` is that of the reference. */
 static void shift_by_day(struct as_trace_process *process, const struct as_trace_process *reference,
                          const struct clock_line *line)
 {
@@ -138,7 +141,7 @@ static void shift_by_day(struct as_trace_process *process, const struct as_trace
     shift_process(process, 0, process->clock.shift_ns, 0);
 }
 
-/* How long the process ran before the first measurement, or after the last one. */
+/* Returns the longest time that the process ran before the first or after the last measurement. */
 static int64_t outside_ns(const struct as_trace_process *process, const struct clock_line *line)
 {
     int64_t out = 0;
@@ -152,7 +155,8 @@ static int64_t outside_ns(const struct as_trace_process *process, const struct c
     return out;
 }
 
-/* The error of times outside the measurements: of the rate, by the errors of both ends. */
+/* Returns the error in ns of times outside of the measurements. It follows from the error of the
+ * drift, by the uncertainty of both ends. */
 static int64_t extrapolation_ns(const struct as_trace_process *process,
                                 const struct clock_line *line)
 {
@@ -187,8 +191,8 @@ static bool has_other_clocks(const struct as_trace *trace, const struct as_trace
     return false;
 }
 
-/* Where rank 0 is not in the trace, the machine of the lowest rank that is was measured like the
- * others: all have the clock of rank 0's. */
+/* If rank 0 is not in the trace, the machine of its lowest rank has measurements too. Its times are
+ * then converted to the clock of rank 0 like all others. */
 void as_trace_relate(struct as_trace *trace)
 {
     const struct as_trace_process *reference = trace->process.n ? &trace->process.at[0] : NULL;

@@ -9,7 +9,7 @@ static const char *const signature_of_kind[] = {[AS_TRACE_NONE] = "",
 #undef SIGNATURE
 };
 
-/* Both texts of a FACT follow each other, with a zero between. */
+/* Writes an event with text. The two texts of a FACT are joined, with a zero byte between them. */
 static bool copy_text(struct as_trace_writer *w, uint64_t tick, const struct as_trace_event *event,
                       const uint64_t *field, unsigned n)
 {

@@ -11,9 +11,9 @@
 #include "trace/write.h"
 
 #define ROUNDS_N  5u
-#define RECORDS_N 16384u /* of a round: most of a block */
+#define RECORDS_N 16384u /* records of a round, which fill most of a block */
 
-/* A round that was interrupted took longer: the shortest is what it takes. */
+/* Returns the time of the shortest round, because interrupts prolong the others. */
 static double least_of_rounds(struct as_trace_writer *w)
 {
     int64_t least_ns = INT64_MAX;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tracing costs. */
+/* Measures the cost of tracing. */
 #ifndef AS_TRACE_COST_H
 #define AS_TRACE_COST_H
 
 #include <stdbool.h>
 
-/* Nanoseconds that a record of one number takes to be stamped and written here and now, into a file
- * that is made in the directory and removed; some milliseconds of measuring. What a wrapper does
- * besides is not in it. NAN where nothing can be written. */
+/* Returns the time in ns to stamp and write a record with one number, without the rest of a
+ * wrapper. Measures for some milliseconds, with a temporary file in `directory`. `uses_counter`:
+ * the time stamp is the TSC. NAN if the file cannot be written. */
 double as_trace_record_ns(const char *directory, bool uses_counter);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of filters: foreign bytes, of which each word is a keyword, a pattern, or a mistake. */
+/* Parses filter files. Each word is a keyword or a pattern; anything else is an error. */
 #include "trace/filter.h"
 
 #include <errno.h>
@@ -23,16 +23,16 @@ struct filter_reader {
     struct as_view rest;
     const char *name;
     unsigned line;
-    struct as_str word; /* as it stands there, for messages */
-    struct as_str glob; /* as a pattern of base/glob.h */
-    bool is_escaped;    /* it is no keyword */
+    struct as_str word; /* the current word as written, for messages */
+    struct as_str glob; /* the current word as a pattern of base/glob.h */
+    bool is_escaped;    /* the word has a backslash, so it is not a keyword */
     unsigned word_line;
-    /* What was read: BEGIN of which block, EXCLUDE or INCLUDE. */
+    /* State: the current block, and EXCLUDE or INCLUDE. */
     enum { IN_NONE, IN_REGIONS, IN_FILES } block;
     unsigned block_line;
     enum { NO_MODE, MODE_INCLUDE, MODE_EXCLUDE } mode;
-    bool is_bare;    /* no name yet behind the mode */
-    bool is_mangled; /* MANGLED stands behind the mode */
+    bool is_bare;    /* no name has followed the mode yet */
+    bool is_mangled; /* MANGLED has followed the mode */
     struct as_trace_filter *out;
     struct assay_error *err;
 };
@@ -69,7 +69,7 @@ static void skip_blanks(struct filter_reader *r)
     }
 }
 
-/* A byte behind a backslash stands for itself. */
+/* Appends a byte that follows a backslash, which is not a wildcard. */
 static void add_literal(struct as_str *glob, char c)
 {
     const char set[] = {'[', c, ']'};
@@ -79,7 +79,7 @@ static void add_literal(struct as_str *glob, char c)
         as_str_append(glob, &c, 1);
 }
 
-/* 1 and the next word, 0 at the end. */
+/* Reads the next word. Returns 1, or 0 at the end of the text. */
 static int next_word(struct filter_reader *r)
 {
     as_str_clear(&r->word);
@@ -106,7 +106,7 @@ static int next_word(struct filter_reader *r)
     return r->word.n ? 1 : 0;
 }
 
-/* A set that is not closed would be taken literally, and one of what is not in it is not there. */
+/* Rejects sets of characters without an end, and negated sets, which base/glob.h does not have. */
 static int check_sets(struct filter_reader *r)
 {
     const char *p = as_str_z(&r->glob);
@@ -222,7 +222,7 @@ static int parse_filter_word(struct filter_reader *r)
                         as_str_z(&r->word), end[r->block]);
     if (is_word(r, "EXCLUDE") || is_word(r, "INCLUDE"))
         return begin_mode(r, is_word(r, "EXCLUDE"));
-    /* Names of what is recorded here are the linker's, so that it says nothing new. */
+    /* Recorded names are linkage names, so MANGLED changes nothing. */
     if (is_word(r, "MANGLED") && r->block == IN_REGIONS && r->is_bare && !r->is_mangled) {
         r->is_mangled = true;
         return 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which routines and regions are recorded: rules by name, in files of Score-P's syntax (Score-P
- * User Manual, "Filtering"). The later of two rules that match decides; what none matches is
- * recorded. Rules are read and checked outside; the program has them packed, and asks once a name.
+ * Filter rules: the names of routines and regions that are recorded or left out. The file syntax is
+ * that of Score-P (Score-P User Manual, "Filtering"). The last matching rule decides. A name
+ * without a matching rule is recorded. assay reads and checks the rules. The agent gets packed
+ * rules, and looks up each name once.
  */
 #ifndef AS_TRACE_FILTER_H
 #define AS_TRACE_FILTER_H
@@ -11,48 +12,41 @@
 
 #include "base/str.h"
 #include "base/vec.h"
-
-#define AS_TRACE_FILTER "filter" /* the file of packed rules, in an agent's directory */
-
-enum as_filter_verdict {
-    AS_FILTER_RECORDED,
-    AS_FILTER_LEFT_OUT,
-    AS_FILTER_FOUND /* recorded where it found something (MPI_Test) */
-};
+#include "trace/filter_match.h"
 
 struct as_trace_filter {
-    struct as_str rules;  /* packed: a letter, a pattern of base/glob.h, zero; and so on */
-    size_t rules_n;       /* of names */
-    size_t rules_of_file; /* of names of files, which decide nothing here */
+    struct as_str rules; /* packed: for each rule a letter, a pattern of base/glob.h, a zero byte */
+    size_t rules_n;      /* number of rules of names */
+    size_t rules_of_file; /* number of rules of source files, which are ignored */
 };
 
-/* What is known of routines that are wrapped: why one cannot be left out by itself. */
+/* Classes of wrapped routines. A class tells which other routines of a trace need this one. */
 enum as_filter_class {
-    AS_FILTERED_ALWAYS,   /* others mean nothing without it */
-    AS_FILTERED_MESSAGE,  /* messages are matched by all of them, and requests */
-    AS_FILTERED_TEST,     /* the same, and may find nothing */
-    AS_FILTERED_REQUEST,  /* makes a request; may be left out alone */
-    AS_FILTERED_PLACE,    /* says which file a descriptor is */
+    AS_FILTERED_ALWAYS,   /* other records have no meaning without it */
+    AS_FILTERED_MESSAGE,  /* needed to match messages and requests */
+    AS_FILTERED_TEST,     /* as MESSAGE; a call may complete nothing */
+    AS_FILTERED_REQUEST,  /* starts a request; can be left out alone */
+    AS_FILTERED_PLACE,    /* gives the file of a descriptor */
     AS_FILTERED_TRANSFER, /* other routines of files */
-    AS_FILTERED_RELEASE,  /* gives a block of memory back, or a lock */
+    AS_FILTERED_RELEASE,  /* frees a memory block */
     AS_FILTERED_MEMORY,   /* other routines of memory */
-    AS_FILTERED_UNLOCK,   /* is recorded for threads that are seen to wait alone */
+    AS_FILTERED_UNLOCK,   /* releases a lock, which ends the wait of other threads */
     AS_FILTERED_FREE      /* all others */
 };
 enum as_filter_class as_filter_class_of(const char *name);
 
-/* Rules of a text; `name` is for messages. Errors: USAGE (with line), NOMEM. Release it in any
- * case. */
+/* Parses the rules of a text; messages use `name`. The caller releases `*out` with
+ * as_trace_filter_fini, also after an error. Errors: USAGE (with line number), NOMEM. */
 int as_trace_filter_parse(struct as_view text, const char *name, struct as_trace_filter *out,
                           struct assay_error *err);
-/* Rules of a file. Errors: NOT_FOUND, IO, USAGE, NOMEM. */
+/* Reads the rules of a file, as as_trace_filter_parse. Errors: NOT_FOUND, IO, USAGE, NOMEM. */
 int as_trace_filter_read(const char *path, struct as_trace_filter *out, struct assay_error *err);
 void as_trace_filter_fini(struct as_trace_filter *filter);
 
 /*
- * Adds rules that keep what the rest of a trace needs, so that what remains is right. `kept` gets
- * the names of routines that the user's rules leave out and that stay, because not all of their
- * kind are left out; not those that always stay, or stay where they find something. 0 or NOMEM.
+ * Adds rules that keep the routines which other records of the trace need. `kept` gets the names
+ * that the user's rules leave out, but that stay because others of their kind are recorded. Names
+ * that always stay, or stay with AS_FILTER_FOUND, are not in `kept`. Errors: NOMEM.
  */
 struct as_filter_kept {
     AS_VEC(const char *) name;
@@ -60,11 +54,8 @@ struct as_filter_kept {
 int as_trace_filter_settle(struct as_trace_filter *filter, struct as_filter_kept *kept);
 void as_filter_kept_fini(struct as_filter_kept *kept);
 
-/* Appends a rule that matches this very name. */
+/* Appends a rule that matches exactly this name. */
 void as_trace_filter_add(struct as_trace_filter *filter, enum as_filter_verdict verdict,
                          const char *name);
-
-/* filter_match.c, which goes into programs: no allocation. */
-enum as_filter_verdict as_filter_verdict_of(const char *rules, size_t rules_b, const char *name);
 
 #endif

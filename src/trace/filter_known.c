@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stays in a trace whatever its filter says, so that the rest is right: a send without its
- * receive would be matched with another's. Follows from the tables of wrapped routines
- * (tools/gen-filter-table.py); what is wrapped by hand stands here.
+ * The routines that a filter cannot leave out, because other records need them. For example,
+ * without a send, its receive would match another send. tools/gen-filter-table.py makes the table
+ * from the wrapped routines. Routines with wrappers written by hand are listed here.
  */
 #include <string.h>
 
@@ -50,7 +50,7 @@ static const struct {
 #define KNOWN_N (sizeof known / sizeof *known)
 
 #define BIT(class) (1u << AS_FILTERED_##class)
-/* Those of `kept` stay unless all of `all` are left out. */
+/* Routines of the classes `kept` stay, unless the filter leaves out all routines of `all`. */
 static const struct {
     uint32_t kept, all;
 } together[] = {
@@ -84,7 +84,7 @@ static bool leaves_out_all(const struct as_trace_filter *filter, size_t rules_b,
 
 int as_trace_filter_settle(struct as_trace_filter *filter, struct as_filter_kept *kept)
 {
-    const size_t rules_b = filter->rules.n; /* the user's */
+    const size_t rules_b = filter->rules.n; /* size of the user's rules */
     for (size_t t = 0; t < sizeof together / sizeof *together; t++) {
         if (leaves_out_all(filter, rules_b, together[t].all))
             continue;

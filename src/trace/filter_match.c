@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What packed rules say of a name. In programs they are a file that others may have written. */
+/* Matches a name with packed rules. In the agent, the rules are a file that may be damaged. */
 #include <string.h>
 
 #include "base/glob.h"
-#include "trace/filter.h"
+#include "trace/filter_match.h"
 
 enum as_filter_verdict as_filter_verdict_of(const char *rules, size_t rules_b, const char *name)
 {

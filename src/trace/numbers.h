@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers of records in a block that AS_NUMBERS_SPARE_B bytes of zeros follow: nothing is asked
- * before a byte is read, for a zero ends every number. Who reads a record compares its place with
- * the end of the block once, and a record that goes beyond is none.
+ * Numbers (LEB128) of records in a block. AS_NUMBERS_SPARE_B zero bytes follow the block. A zero
+ * ends every number, so a byte is read without a bounds check. The reader checks once for each
+ * record that it ends in the block, and rejects it otherwise.
  */
 #ifndef AS_TRACE_NUMBERS_H
 #define AS_TRACE_NUMBERS_H
@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The time and the fields of one record may be read from behind the end, and eight bytes at once.
- */
+/* Zero bytes after a block. The time and the fields of one record may be read there, in words of
+ * eight bytes. */
 #define AS_NUMBERS_SPARE_B 32u
 
 static inline uint64_t as_numbers_word(const uint8_t *at)
@@ -26,7 +26,7 @@ static inline int64_t as_numbers_unzigzag(uint64_t value)
     return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
 }
 
-/* Seven bits of each of the first `n` bytes, 1 to 8, of a word. */
+/* Joins the lower seven bits of each of the first `n` bytes (1 to 8) of a word. */
 static inline uint64_t as_numbers_packed(uint64_t word, unsigned n)
 {
     word &= UINT64_C(0x7f7f7f7f7f7f7f7f) >> (64 - 8 * n);
@@ -35,7 +35,8 @@ static inline uint64_t as_numbers_packed(uint64_t word, unsigned n)
     return (word & UINT64_C(0x000000000fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
 }
 
-/* Of more than one byte. A value that does not fit 64 bits puts `*at` behind `end`. */
+/* Reads a number of more than one byte. Sets `*at` to a position after `end` if the value needs
+ * more than 64 bits. */
 uint64_t as_numbers_more(const uint8_t **at, const uint8_t *end);
 
 static inline uint64_t as_numbers_next(const uint8_t **at, const uint8_t *end)
@@ -50,7 +51,7 @@ static inline uint64_t as_numbers_zigzag(int64_t value)
     return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
 }
 
-/* Where it ends: at most ten bytes on. */
+/* Writes a number of at most ten bytes. Returns the position after it. */
 static inline uint8_t *as_numbers_encode(uint8_t *at, uint64_t value)
 {
     while (value >= 0x80) {

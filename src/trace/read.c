@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One stream: its index of blocks, its clock, its events. Blocks are read into memory rather than
- * mapped: who wrote the file may make it shorter meanwhile.
+ * Reads one stream: its index of blocks, its clock, its events. Blocks are read and not mapped,
+ * because their writer may truncate the file at the same time.
  */
 #include "trace/read.h"
 
@@ -26,14 +26,14 @@ struct block_place {
 struct as_trace_stream {
     int fd;
     struct as_trace_stream_facts facts;
-    AS_VEC(struct block_place) place; /* by time */
-    size_t next;                      /* block to be read */
-    uint8_t *bytes;                   /* of the block that is read */
+    AS_VEC(struct block_place) place; /* sorted by time */
+    size_t next;                      /* index of the next block */
+    uint8_t *bytes;                   /* of the current block */
     size_t bytes_cap;
     struct as_read cursor;
-    uint64_t tick;      /* of the record before */
-    uint64_t tick_most; /* of a record of the block: the next begins then */
-    uint64_t caller;    /* the first of the latest CALLERS of the block */
+    uint64_t tick;      /* of the previous record */
+    uint64_t tick_most; /* max of the block: the start of the next one */
+    uint64_t caller;    /* first address of the latest CALLERS of the block */
     /* The latest SAMPLE of the block, and the one before it. */
     struct sampled_stack {
         uint32_t n;
@@ -42,7 +42,7 @@ struct as_trace_stream {
     AS_VEC(uint64_t) list;
     uint64_t tick0;
     int64_t raw0_ns;
-    uint64_t ns_per_tick; /* times 2^32 */
+    uint64_t ns_per_tick; /* ns per tick times 2^32 */
     bool is_shifted;
     int64_t shift_at_ns, shift_ns;
     double shift_rate;
@@ -82,7 +82,7 @@ const char *as_trace_group_name(unsigned group)
 /* ---- The clock ---------------------------------------------------------------------------- */
 
 #define ONE        (UINT64_C(1) << 32)
-#define LONG_NS    1000000 /* two readings of clocks so far apart are exact to 0.1 per mille */
+#define LONG_NS    1000000 /* min distance of clock readings for a rate within 0.1 per mille */
 #define RATE_LEAST (ONE / 100)
 #define RATE_MOST  (ONE * 100)
 
@@ -185,7 +185,7 @@ static void note_residual(struct as_trace_stream *s, const struct as_trace_pair 
         s->facts.residual_ns = size;
 }
 
-/* Streams of one name of machine that lie farther from each other are of two. */
+/* Max clock difference of streams of one machine. Machines with equal names may differ by more. */
 #define ONE_MACHINE_NS 1000000
 
 void as_trace_stream_share_clock(struct as_trace_stream *s, const struct as_trace_stream *first,
@@ -220,7 +220,8 @@ const struct as_trace_stream *as_trace_stream_longer(const struct as_trace_strea
     return b_is_longer ? b : a;
 }
 
-/* A block that was begun is left out where its head is not whole, or goes back in time. */
+/* Adds a block to the index. Leaves it out if its head is incomplete, or if it goes back in time.
+ */
 static int add_place(struct as_trace_stream *s, uint64_t number, uint64_t offset)
 {
     struct as_trace_block head;
@@ -247,7 +248,7 @@ static int make_index(struct as_trace_stream *s, const struct as_trace_head *hea
     const uint64_t n = begun < places ? begun : places;
     const uint64_t first = ring && begun > ring ? begun - n : 0;
     if (begun > places && !ring)
-        s->facts.damaged_n++; /* the file was cut */
+        s->facts.damaged_n++; /* the file is truncated */
     for (uint64_t number = first; number < first + n; number++) {
         const uint64_t place = ring ? number % ring : number;
         if (add_place(s, number, AS_TRACE_PAGE_B + place * AS_TRACE_BLOCK_B) < 0)
@@ -352,7 +353,7 @@ static int load_block(struct as_trace_stream *s, struct assay_error *err)
     return 0;
 }
 
-/* Of more than eight bytes. */
+/* Reads a number of more than eight bytes. */
 static uint64_t long_number(const uint8_t **at, const uint8_t *end)
 {
     struct as_read rest = as_read_of(*at, *at < end ? (size_t)(end - *at) : 0);
@@ -377,7 +378,7 @@ uint64_t as_numbers_more(const uint8_t **at, const uint8_t *end)
     return as_numbers_packed(word, n);
 }
 
-/* What was read ended there; a place behind the block's end is a record that is cut. */
+/* Moves the cursor to the end of a record. Fails if that is after the end of the block. */
 static bool pass_to(struct as_trace_stream *s, const uint8_t *at)
 {
     if (at > s->cursor.end)
@@ -387,7 +388,7 @@ static bool pass_to(struct as_trace_stream *s, const uint8_t *at)
     return !s->cursor.bad;
 }
 
-/* From which the first of a list counts. */
+/* Returns the value to which the first entry of a list is relative. */
 static uint64_t list_base(const struct as_trace_stream *s, unsigned kind)
 {
     if (kind == AS_TRACE_CALLERS)
@@ -395,7 +396,7 @@ static uint64_t list_base(const struct as_trace_stream *s, unsigned kind)
     return kind == AS_TRACE_SAMPLE && s->stack.n ? s->stack.at[0] : 0;
 }
 
-/* Behind those that were read stand the outermost ones of the sample before. */
+/* Appends the outermost `same` addresses of the previous sample to the `n` that were read. */
 static void complete_stack(struct as_trace_stream *s, uint64_t n, uint64_t same)
 {
     s->stack_before = s->stack;
@@ -414,7 +415,7 @@ static int read_list(struct as_trace_stream *s, struct as_trace_event *out)
 {
     const uint64_t n = as_read_uleb(&s->cursor);
     uint64_t value = list_base(s, out->kind);
-    if (n > as_read_left(&s->cursor)) { /* each takes a byte at least */
+    if (n > as_read_left(&s->cursor)) { /* an entry has at least one byte */
         as_read_fail(&s->cursor);
         return 0;
     }
@@ -445,7 +446,7 @@ static struct as_view read_text(struct as_read *r)
     return p ? (struct as_view){(const char *)p, (size_t)n} : (struct as_view){"", 0};
 }
 
-/* Texts and lists stand behind the numbers. */
+/* Reads the texts and lists, which follow the numbers. */
 static int read_rest(struct as_trace_stream *s, const uint8_t *at, const char *fields,
                      struct as_trace_event *out)
 {
@@ -462,7 +463,7 @@ static int read_rest(struct as_trace_stream *s, const uint8_t *at, const char *f
     return 0;
 }
 
-#define NUMBERS_MOST 6u /* of any kind: what as_numbers_next may find behind the end */
+#define NUMBERS_MOST 6u /* max numbers of a record; they may be read after the block */
 _Static_assert(sizeof(uint64_t) + NUMBERS_MOST + sizeof(uint64_t) <= AS_NUMBERS_SPARE_B,
                "a record that begins in the block ends in what it was read into");
 #define FITS(kind, name, fields)                                                                   \
@@ -476,7 +477,7 @@ static inline int64_t number_of(char letter, const uint8_t **at, const uint8_t *
     return letter == 's' ? as_numbers_unzigzag(value) : (int64_t)value;
 }
 
-/* Field `i` of a kind, whose letters are constants: nothing of this is left but what it reads. */
+/* Field `i` of a kind. The letters are constants, so the compiler keeps only the reads. */
 #define LETTER(fields, i) ((i) < sizeof(fields) - 1 ? (fields)[(i) < sizeof(fields) ? (i) : 0] : 0)
 #define NUMBER(fields, i)                                                                          \
     if (LETTER(fields, i) == 'u' || LETTER(fields, i) == 's')                                      \
@@ -491,8 +492,8 @@ static inline int64_t number_of(char letter, const uint8_t **at, const uint8_t *
         NUMBER(fields, 5u);                                                                        \
         break;
 
-/* The fields of a kind; records of each are read by straight code. */
-/* NOLINTNEXTLINE(readability-function-size): a line for each kind, which is what is counted */
+/* Reads the numbers of a record, with straight code for each kind. */
+/* NOLINTNEXTLINE(readability-function-size): one line for each kind */
 static const uint8_t *read_numbers(const uint8_t *at, const uint8_t *end,
                                    struct as_trace_event *out)
 {
@@ -507,14 +508,14 @@ static const uint8_t *read_numbers(const uint8_t *at, const uint8_t *end,
 #undef NUMBER
 #undef LETTER
 
-/* Kinds with a text or a list. */
+/* Bit mask of the kinds with a text or a list. */
 #define MORE(kind, name, fields)                                                                   \
     | ((uint64_t)(fields[sizeof fields > 1 ? sizeof fields - 2 : 0] == 't' ||                      \
                   fields[sizeof fields > 1 ? sizeof fields - 2 : 0] == 'l')                        \
        << AS_TRACE_##kind)
 #define MORE_KINDS (UINT64_C(0) AS_TRACE_KINDS(MORE))
 
-/* The record at the cursor; a bad one ends the block. */
+/* Reads the record at the cursor. A damaged record ends the block. */
 static int read_record(struct as_trace_stream *s, struct as_trace_event *out)
 {
     static const uint8_t bytes[] = {0, 2, 4, 8};
@@ -522,13 +523,13 @@ static int read_record(struct as_trace_stream *s, struct as_trace_event *out)
     const uint8_t *begin = s->cursor.at, *end = s->cursor.end, *at = begin + 1;
     const unsigned kind = *begin & 63, code = *begin >> 6;
     const uint64_t since = as_numbers_word(at) & bits[code];
-    /* In parts: as a whole compilers clear it by a string instruction, which takes longer than all
-     * the rest. */
+    /* Clears the parts, because compilers clear the whole by a slow string instruction. */
     memset(out->field, 0, sizeof out->field);
     out->text = out->value = (struct as_view){0};
     out->list = NULL;
     out->list_n = 0;
-    /* Later than the next block, which may have been read without this one, is damage. */
+    /* A time after the start of the next block is damage, because a seek may read that block first.
+     */
     if (kind - 1 >= AS_TRACE_KINDS_N - 1 || since > s->tick_most - s->tick) {
         as_read_fail(&s->cursor);
         return 0;
@@ -573,7 +574,7 @@ int as_trace_stream_seek(struct as_trace_stream *s, int64_t raw_ns, struct assay
 {
     size_t low = 0, high = s->place.n;
     struct as_trace_event event;
-    while (low < high) { /* blocks that begin before */
+    while (low < high) { /* finds the first block that does not begin before */
         const size_t middle = low + (high - low) / 2;
         if (raw_of(s, s->place.at[middle].tick) < raw_ns)
             low = middle + 1;
@@ -598,7 +599,7 @@ int as_trace_stream_seek(struct as_trace_stream *s, int64_t raw_ns, struct assay
             s->caller = caller;
             if (event.kind == AS_TRACE_SAMPLE)
                 s->stack = s->stack_before;
-        } else { /* it is the first of its block */
+        } else { /* the event is the first one of its block */
             s->next--;
             s->cursor = as_read_of(NULL, 0);
         }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading streams that agents wrote: foreign bytes. A thread's events come in the order of time, in
- * nanoseconds; a time is found by the index of blocks, and only the block that is read is in
- * memory. What is damaged is left out and counted. One thread uses a stream at a time.
+ * Reads the streams of agents, which may be damaged. The events of a thread are sorted by time in
+ * ns. An index of blocks finds a time, and only the current block is in memory. Damaged parts are
+ * left out and counted. A stream must be used by one thread at a time.
  */
 #ifndef AS_TRACE_READ_H
 #define AS_TRACE_READ_H
@@ -15,7 +15,8 @@
 #include "base/vec.h"
 #include "trace/record.h"
 
-/* Fields of numbers, by kind as in AS_TRACE_KINDS; a shorter name for those that are used most. */
+/* An event. `field` has the numbers of its kind as in AS_TRACE_KINDS; other members name the most
+ * frequent ones. */
 struct as_trace_event {
     int64_t raw_ns;  /* CLOCK_MONOTONIC_RAW of its machine */
     uint8_t kind;    /* as_trace_kind */
@@ -50,76 +51,115 @@ struct as_trace_event {
         struct {
             int64_t what, partner, tag, comm, n; /* as_trace_missed */
         } missed;
+        int64_t request; /* START, DONE, CANCELLED, FREED, PARTS */
+        struct {
+            int64_t target, size_b, window;
+        } access; /* RMA */
+        struct {
+            int64_t window, kind, rank; /* as_trace_rma_sync */
+        } sync;
+        struct {
+            int64_t name, value;
+        } counter;
         struct {
             int64_t sent_b, received_b;
         } traffic;
         struct {
-            int64_t period_ns; /* of CPU time; `list`: where it is, and its callers */
+            int64_t period_ns; /* CPU time; `list` has the address and its callers */
         } sample;
     };
-    struct as_view text, value; /* until the next call; `value` of a FACT */
-    const uint64_t *list;       /* until the next call */
+    struct as_view text, value; /* valid until the next call; `value` of a FACT */
+    const uint64_t *list;       /* valid until the next call */
     size_t list_n;
 };
+
+/* Names and fields of a kind in AS_TRACE_KINDS: as many, but for a list or a text behind them. */
+#define AS_TRACE_ENUM(kind, name, fields) AS_TRACE_##kind##_FIELDS_N = sizeof(fields) - 1,
+enum as_trace_field_counts { AS_TRACE_KINDS(AS_TRACE_ENUM) };
+#undef AS_TRACE_ENUM
+#define AS_TRACE_HAS_FIELDS(KIND, member)                                                          \
+    _Static_assert(sizeof(((struct as_trace_event *)0)->member) ==                                 \
+                       AS_TRACE_##KIND##_FIELDS_N * sizeof(int64_t),                               \
+                   "fields of " #KIND)
+AS_TRACE_HAS_FIELDS(SEND, message);
+AS_TRACE_HAS_FIELDS(POST, message);
+AS_TRACE_HAS_FIELDS(COLLECTIVE, collective);
+AS_TRACE_HAS_FIELDS(LOCK_WAIT, lock);
+AS_TRACE_HAS_FIELDS(IMPLICIT, parallel);
+AS_TRACE_HAS_FIELDS(IO, io);
+AS_TRACE_HAS_FIELDS(REPEATED, repeated);
+AS_TRACE_HAS_FIELDS(ALLOCATE, memory);
+AS_TRACE_HAS_FIELDS(MISSED, missed);
+AS_TRACE_HAS_FIELDS(TRAFFIC, traffic);
+AS_TRACE_HAS_FIELDS(DONE, request);
+AS_TRACE_HAS_FIELDS(RMA, access);
+AS_TRACE_HAS_FIELDS(SYNC, sync);
+AS_TRACE_HAS_FIELDS(COUNTER, counter);
 
 struct as_trace_stream_facts {
     uint32_t pid, tid, parent_tid;
     uint32_t clock, end; /* as_trace_clock, as_trace_end */
     int end_errno;
-    bool is_ring;           /* what was before its first block may be gone */
-    uint64_t overwritten_n; /* blocks of a ring that are gone */
-    uint64_t blocks_n;      /* that can be read */
-    uint64_t records_n;     /* read until now */
+    bool is_ring;           /* events before its first block may be overwritten */
+    uint64_t overwritten_n; /* overwritten blocks of a ring */
+    uint64_t blocks_n;      /* readable blocks */
+    uint64_t records_n;     /* records read so far */
     uint64_t lost_n;        /* records that were not written */
     uint64_t samples_lost_n;
     uint64_t filtered_n;  /* calls that the user's filter leaves out */
-    uint64_t damaged_n;   /* blocks of which some or all could not be read, until now */
+    uint64_t damaged_n;   /* partly or wholly damaged blocks found so far */
     uint64_t size_b;      /* of the file */
     int64_t begin_raw_ns; /* of the stream */
-    int64_t end_raw_ns;   /* its latest pair of clocks: it is not shorter than that */
-    int64_t monotonic_less_raw_ns, real_less_raw_ns; /* at its beginning */
-    int64_t shift_ns; /* that was added to its times at its beginning (another machine's clock) */
-    int64_t residual_ns; /* how far blocks' pairs of clocks lie from the straight line, at most */
+    int64_t end_raw_ns;   /* of its latest pair of clock readings; records may be later */
+    int64_t monotonic_less_raw_ns, real_less_raw_ns; /* clock differences at its beginning */
+    int64_t shift_ns;    /* added to times at its beginning, for the clock of another machine */
+    int64_t residual_ns; /* max distance of clock readings of blocks from the straight line */
     char name[AS_TRACE_NAME_B];
 };
 
 struct as_trace_stream;
 
-/* `path` relative to the directory `at`, or AT_FDCWD. Errors: NOT_FOUND and IO (of the file),
- * CORRUPT (no stream), UNSUPPORTED (of another version), NOMEM. */
+/* Opens the stream at `path`, relative to the directory `at`, or AT_FDCWD. The caller closes
+ * `*out`. Errors: NOT_FOUND, IO, CORRUPT (not a stream), UNSUPPORTED (another version), NOMEM. */
 int as_trace_stream_open(int at, const char *path, struct as_trace_stream **out,
                          struct assay_error *err);
-void as_trace_stream_close(struct as_trace_stream **stream); /* NULL inside is fine */
+void as_trace_stream_close(struct as_trace_stream **stream); /* *stream may be NULL */
 const struct as_trace_stream_facts *as_trace_stream_facts(const struct as_trace_stream *stream);
 
-/* 1 and the next event, 0 at the end. Errors: IO, NOMEM. */
+/* Reads the next event. Returns 1, or 0 at the end. Errors: IO, NOMEM. */
 int as_trace_stream_next(struct as_trace_stream *stream, struct as_trace_event *out,
                          struct assay_error *err);
 /* The next event will be the first at `raw_ns` or later (the very first: INT64_MIN). Reads one
  * block. Errors: as above. */
 int as_trace_stream_seek(struct as_trace_stream *stream, int64_t raw_ns, struct assay_error *err);
 
+/* Returns whether a stream is of a queue of a device, and of no thread (devices.h). */
+static inline bool as_trace_is_queue(uint32_t tid)
+{
+    return tid & AS_TRACE_QUEUE_TID;
+}
+
 /* Since when all of it is there: its beginning, or that of the first block of a ring that is left.
  */
 int64_t as_trace_stream_kept_ns(const struct as_trace_stream *stream);
 
-/* From now on times are those of another clock: `shift_ns` more at `at_ns` (of its own), and so
- * much more for each nanosecond after (less than 0.01 either way). Facts too. Seek before the next
- * event.
- */
+/* Converts the times of events and facts to another clock. `shift_ns` is added at time `at_ns` of
+ * the own clock, and `rate` ns for each ns after that (from -0.01 to 0.01). Seek before the next
+ * event. */
 void as_trace_stream_shift(struct as_trace_stream *stream, int64_t at_ns, int64_t shift_ns,
                            double rate);
 
-/* "enter", "send", ...; "?" for a number that is no kind. And "mpi-point", ... */
+/* Return the name of a kind ("enter", "send") and of a group ("mpi-point"); "?" for an unknown
+ * number. */
 const char *as_trace_kind_name(unsigned kind);
 const char *as_trace_group_name(unsigned group);
 
-/* Which of two begins earlier, or has later readings of its clocks; a counter's alone. NULL is
- * none. */
+/* Returns the stream that begins earlier, or with `at_end` has the later clock reading. Streams
+ * without the TSC as their clock are ignored. Both may be NULL. */
 const struct as_trace_stream *as_trace_stream_longer(const struct as_trace_stream *a,
                                                      const struct as_trace_stream *b, bool at_end);
-/* From now on its time is that of the straight line from the beginning of one to the end of another
- * of the same machine, so that threads agree. Left as it is where it does not fit. */
+/* Converts times by the straight line from the beginning of `first` to the end of `last`. All three
+ * streams are of one machine, and its threads then agree. Does nothing if the line does not fit. */
 void as_trace_stream_share_clock(struct as_trace_stream *stream,
                                  const struct as_trace_stream *first,
                                  const struct as_trace_stream *last);
@@ -128,98 +168,98 @@ void as_trace_stream_share_clock(struct as_trace_stream *stream,
 
 struct as_trace_name {
     uint32_t group;   /* as_trace_group */
-    const char *text; /* NULL: nobody defined this number */
-    uint64_t address; /* of a function of the program, in the process; 0: it is none */
+    const char *text; /* NULL: the number is not defined */
+    uint64_t address; /* of a function of the program, in the process; 0: not a function */
 };
 
 struct as_trace_comm {
-    uint64_t comm;   /* in events of this process, from 1 */
-    uint64_t global; /* the same in all its processes, and of no other; 0: not known */
+    uint64_t comm;   /* number in events of this process, from 1 */
+    uint64_t global; /* number that is unique in the run, equal in all members; 0 = unknown */
     uint64_t size;
-    int64_t rank; /* of this process in it */
+    int64_t rank; /* of this process in the communicator */
     uint64_t bits;
-    const char *name;       /* NULL: it has none */
-    const uint64_t *member; /* world ranks (of an inter-communicator those of the other group) */
+    const char *name;       /* NULL: it has no name */
+    const uint64_t *member; /* world ranks; of the other group for an inter-communicator */
     size_t member_n;
-    /* Of a topology, by rank in it: this process's in-neighbours, then its out-neighbours. NULL:
-     * it has none. */
+    /* Ranks of a topology: in-neighbours of this process, then its out-neighbours. NULL: there is
+     * no topology. */
     const uint64_t *neighbour;
     size_t in_n, out_n;
-    /* The Cartesian topology: sizes of its dimensions, then whether each is periodic, then this
-     * process's own coordinates. NULL: it has none. */
+    /* Cartesian topology: sizes of its dimensions, then 1 for each periodic dimension, then the
+     * coordinates of this process. NULL: there is none. */
     const uint64_t *grid;
-    size_t grid_n; /* dimensions */
+    size_t grid_n; /* number of dimensions */
 };
 
-/* A function and line of an imported trace, which has no addresses. "": not known. */
+/* A function and line of an imported trace, which has no addresses. "" = unknown. */
 struct as_trace_place {
-    const char *function; /* for people */
-    const char *linkage;  /* as the trace names the function */
-    const char *file;     /* of source */
-    const char *code;     /* file of code */
-    uint32_t line;        /* 0: not known */
+    const char *function; /* readable name */
+    const char *linkage;  /* name in the trace */
+    const char *file;     /* source file */
+    const char *code;     /* program or library */
+    uint32_t line;        /* 0 = unknown */
 };
 
-/* For one-sided access. */
+/* A window for one-sided access. */
 struct as_trace_window {
-    uint64_t window; /* in events of this process, from 1 */
-    uint64_t comm;   /* whose members have a part of it: number in this process */
+    uint64_t window; /* number in events of this process, from 1 */
+    uint64_t comm;   /* communicator of its members: number in this process */
 };
 
-/* A file of code, mapped. */
+/* A mapped program or library. */
 struct as_trace_module {
     uint64_t start, size_b;
-    uint64_t address; /* that the start has in the file */
+    uint64_t address; /* link-time address of the start */
     const char *path;
 };
 
-/* A clock and that of rank 0's machine at one moment. */
+/* Readings of the own clock and of the clock of rank 0's machine at one moment. */
 struct as_trace_relation {
     int64_t own_ns, reference_ns, uncertain_ns;
 };
 
-/* How times of a process became those of the reference. */
+/* Method that converted the times of a process to the reference clock. */
 enum as_trace_related {
-    AS_TRACE_ONE_CLOCK, /* it ran on the machine of rank 0, or nobody knows where */
+    AS_TRACE_ONE_CLOCK, /* it ran on the machine of rank 0, or its machine is unknown */
     AS_TRACE_MEASURED,  /* by messages, at least at one moment */
-    AS_TRACE_BY_DAY     /* by the time of day of both machines: milliseconds at best */
+    AS_TRACE_BY_DAY     /* by the time of day of both machines, exact to milliseconds at best */
 };
 
-/* How a process's clock was corrected: the same for all of a machine. */
+/* Correction of the clock of a process, equal for all processes of a machine. */
 struct as_trace_correction {
     enum as_trace_related related;
-    int64_t shift_ns;     /* what was added at its first measurement, or at its beginning */
-    double drift;         /* and so much more for each nanosecond after that */
-    int64_t uncertain_ns; /* of its times, at most: half of the round trips, and as far as relations
-                             lie off the straight line more than theirs explain; -1: not known */
-    int64_t residual_ns;  /* how far relations lie from that line, at most */
+    int64_t shift_ns;     /* added at its first measurement, or at its beginning */
+    double drift;         /* ns added for each ns after that */
+    int64_t uncertain_ns; /* max error of its times: half of the round trips, and the distance of
+                             measurements from the line that these do not explain; -1 = unknown */
+    int64_t residual_ns;  /* max distance of measurements from that line */
     uint32_t relation_n;
-    bool has_drift; /* it was measured at the beginning and at the end */
+    bool has_drift; /* there are measurements at the beginning and at the end */
 };
 
-/* From one execution of a program to the next. */
+/* A process, from one exec to the next. */
 struct as_trace_process {
     uint32_t pid;
-    uint64_t begun_ns;                   /* of its name: CLOCK_MONOTONIC */
-    int64_t rank, size;                  /* in MPI_COMM_WORLD; -1: no rank */
-    const char *machine;                 /* "": not known */
-    const char *machine_number;          /* of names alike tells machines apart; "": not known */
-    struct as_trace_stream *definitions; /* NULL: there are none */
-    AS_VEC(struct as_trace_stream *) thread; /* by when they began */
+    uint64_t begun_ns;                   /* TIME in the names of its files: CLOCK_MONOTONIC */
+    int64_t rank, size;                  /* in MPI_COMM_WORLD; rank -1: not a rank */
+    const char *machine;                 /* host name; "" = unknown */
+    const char *machine_number;          /* distinguishes machines with equal names; "" = unknown */
+    struct as_trace_stream *definitions; /* NULL: there is no such file */
+    AS_VEC(struct as_trace_stream *) thread; /* sorted by begin */
     AS_VEC(struct as_trace_name) name;       /* by number */
     AS_VEC(struct as_trace_comm) comm;       /* in order of definition */
-    bool comms_mixed; /* their numbers do not rise, as they do but for damage and imports */
+    bool comms_mixed; /* numbers in `comm` do not rise: a damaged or an imported trace */
     AS_VEC(struct as_trace_window) window; /* in order of definition */
-    AS_VEC(struct as_trace_module) module; /* that callers are in, in order of definition */
-    AS_VEC(struct as_trace_place) place;   /* of an imported trace: number k is k + 1 */
+    AS_VEC(struct as_trace_module) module; /* of caller addresses, in order of definition */
+    AS_VEC(struct as_trace_place) place;   /* of an imported trace: place[k] has number k + 1 */
     AS_VEC(struct as_trace_relation) relation;
     struct as_trace_correction clock;
-    bool has_libgomp; /* its regions of OpenMP are gcc's, which divides loops itself */
+    bool has_libgomp; /* its OpenMP runtime is libgomp; code of gcc divides loops itself */
     AS_VEC(char *) owned;
 };
 
-/* What functions and lines stand where in files of code, for who exports a trace. NULL, or false:
- * not known. */
+/* Callbacks that find the function and the line of an address, for the export of a trace. They
+ * return NULL or false if it is unknown. */
 struct as_trace_code {
     void *context;
     const char *(*function)(void *context, const struct as_trace_module *module, uint64_t in_file);
@@ -228,36 +268,40 @@ struct as_trace_code {
 };
 
 struct as_trace {
-    AS_VEC(struct as_trace_process) process; /* by rank, then by when they began */
-    uint64_t damaged_n;                      /* files and definitions that make no sense */
-    uint64_t left_out_n;              /* processes that are no ranks, where others are: launchers */
-    const struct as_trace_code *code; /* of who opened it; NULL: nobody knows */
+    AS_VEC(struct as_trace_process) process; /* sorted by rank, then by begin */
+    uint64_t damaged_n;                      /* damaged files and definitions */
+    uint64_t left_out_n;              /* launchers: processes without a rank in a run with ranks */
+    const struct as_trace_code *code; /* set by the caller; NULL: functions and lines are unknown */
 };
 
-/* Whether two have one clock, as far as they said where they run. */
+/* Returns true if both processes ran on one machine, by its number, else by its name. */
 bool as_trace_is_one_machine(const struct as_trace_process *a, const struct as_trace_process *b);
-/* Whether it is the first of a machine whose clock is not that of rank 0's: one for each. */
+/* Returns true for the first process of each machine that has another clock than rank 0. */
 bool as_trace_is_of_other_clock(const struct as_trace *trace, const struct as_trace_process *p);
-/* clocks.c: makes times of all processes those of one clock; as_trace_open does. */
+/* clocks.c: converts the times of all processes to one clock. as_trace_open calls it. */
 void as_trace_relate(struct as_trace *trace);
 
 /* All streams of a directory, with definitions read, in times of one clock. Errors: NOT_FOUND,
  * NOMEM, IO. */
 int as_trace_open(const char *directory, struct as_trace *out, struct assay_error *err);
+/* The same with launchers, and in times of each machine's own clock. */
+int as_trace_open_unrelated(const char *directory, struct as_trace *out, struct assay_error *err);
 void as_trace_close(struct as_trace *trace);
 
-/* Parts of the name of a stream's file, "stream.PID.TIME.TID"; false: it is none. */
+/* Parses the file name of a stream, "stream.PID.TIME.TID". Returns false for other names. */
 bool as_trace_name_parse(const char *name, uint32_t *pid, uint64_t *time_ns, uint32_t *tid);
 
-/* What ENTER and the like name; text "?" where nobody said. */
+/* Returns the name with a number, as in ENTER. Its text is "?" if the number is not defined. */
 struct as_trace_name as_trace_name_of(const struct as_trace_process *process, int64_t number);
-/* Where an address of CALLERS lies, and what it is in that file. NULL: nobody said. */
+/* Returns the module of an address of CALLERS, and its link-time address in *in_file. NULL if the
+ * module is unknown. */
 const struct as_trace_module *as_trace_module_of(const struct as_trace_process *process,
                                                  uint64_t address, uint64_t *in_file);
-/* The place that stands for an address in an imported trace. NULL: there is none. */
+/* Returns the place for the number that an imported trace has instead of an address. NULL if there
+ * is none. */
 const struct as_trace_place *as_trace_place_of(const struct as_trace_process *process,
                                                uint64_t address);
-/* NULL: not defined. */
+/* Returns the communicator with this number; NULL if it is not defined. */
 const struct as_trace_comm *as_trace_comm_of(const struct as_trace_process *process, int64_t comm);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All streams of a run: which belong to one process, what the numbers in them stand for.
+ * Reads all streams of a run. It groups the streams by process, and reads the definitions of the
+ * numbers in them.
  */
 #include <assay/object.h>
 #include <dirent.h>
@@ -16,7 +17,7 @@
 #include "base/error.h"
 #include "trace/read.h"
 
-/* Numbers are given from 1 on, one after the other: what lies far above is damage. */
+/* Max number of a name. Numbers are consecutive from 1 on, so larger ones are damage. */
 #define NAMES_MOST (1u << 22)
 
 /* ---- Definitions -------------------------------------------------------------------------- */
@@ -51,7 +52,7 @@ static int define_name(struct as_trace *trace, struct as_trace_process *p,
     return text ? 0 : ASSAY_ERR_NOMEM;
 }
 
-/* Its name is the linker's, which people do not read. */
+/* Defines a function of the program, with its demangled name. */
 static int define_function(struct as_trace *trace, struct as_trace_process *p,
                            const struct as_trace_event *e)
 {
@@ -92,7 +93,7 @@ static int define_comm(struct as_trace_process *p, const struct as_trace_event *
     return as_vec_push(&p->comm, comm);
 }
 
-/* What the record is about. */
+/* Returns the communicator of a record, which must be defined already. */
 static struct as_trace_comm *defined_comm(const struct as_trace_process *p,
                                           const struct as_trace_event *e)
 {
@@ -129,7 +130,7 @@ static int define_neighbours(struct as_trace *trace, struct as_trace_process *p,
     return comm->neighbour ? 0 : ASSAY_ERR_NOMEM;
 }
 
-/* Its coordinates lie in the grid, which fits into the communicator. */
+/* Returns true if the coordinates are in the grid, and the grid fits into the communicator. */
 static bool is_grid(const struct as_trace_comm *comm, const uint64_t *list, size_t n)
 {
     uint64_t all = 1;
@@ -166,7 +167,8 @@ static int define_module(struct as_trace_process *p, const struct as_trace_event
     return module.path ? as_vec_push(&p->module, module) : ASSAY_ERR_NOMEM;
 }
 
-/* A line of the text, which is taken off. NULL: no memory. */
+/* Removes the first line from `text`. Returns a copy that the process owns; NULL if memory is
+ * exhausted. */
 static const char *own_line(struct as_trace_process *p, struct as_view *text)
 {
     const char *end = text->n ? memchr(text->p, '\n', text->n) : NULL;
@@ -197,7 +199,7 @@ static int define_place(struct as_trace *trace, struct as_trace_process *p,
     return place.function ? as_vec_push(&p->place, place) : ASSAY_ERR_NOMEM;
 }
 
-/* Times far from any clock's are damage. */
+/* Returns false for times that no clock can have, which are damage. */
 static bool is_relation(const struct as_trace_event *e)
 {
     const int64_t most = INT64_MAX / 16;
@@ -266,7 +268,7 @@ static int read_definitions(struct as_trace *trace, struct as_trace_process *p,
 
 /* ---- Files -------------------------------------------------------------------------------- */
 
-/* A number and what stands behind it, which is passed over. */
+/* Parses a number and the character `behind` after it, and moves *at after both. */
 static bool parse_part(const char **at, char behind, uint64_t most, uint64_t *out)
 {
     char *end;
@@ -342,7 +344,7 @@ static int add_stream(struct as_trace *trace, int directory, const char *name,
 static int by_rank(const void *a, const void *b)
 {
     const struct as_trace_process *x = a, *y = b;
-    if (x->rank != y->rank) /* those without come last */
+    if (x->rank != y->rank) /* processes without a rank come last */
         return (uint64_t)x->rank < (uint64_t)y->rank ? -1 : 1;
     if (x->begun_ns != y->begun_ns)
         return x->begun_ns < y->begun_ns ? -1 : 1;
@@ -360,7 +362,7 @@ static int by_beginning(const void *a, const void *b)
     return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-/* The counter is one for all of a machine; a thread that lived shortly knows its rate badly. */
+/* Gives all threads of a machine one rate of the TSC, because a short thread measures it badly. */
 static void share_clocks(struct as_trace *trace, const struct as_trace_process *of)
 {
     const struct as_trace_stream *first = NULL, *last = NULL;
@@ -381,7 +383,7 @@ static void share_clocks(struct as_trace *trace, const struct as_trace_process *
                 as_trace_stream_share_clock(*stream, first, last);
 }
 
-/* The first process of each machine speaks for it. */
+/* Calls share_clocks once for each machine, with its first process. */
 static void share_all_clocks(struct as_trace *trace)
 {
     as_vec_foreach (&trace->process, p) {
@@ -410,8 +412,8 @@ static void close_process(struct as_trace_process *p)
     as_vec_fini(&p->owned);
 }
 
-/* Where there are ranks, what is none of them started them (mpirun, shells, daemons): what those do
- * among themselves is no part of the program. */
+/* Removes processes without a rank from a run with ranks. They are launchers (mpirun, shells,
+ * daemons), and not part of the program. */
 static void leave_out_launchers(struct as_trace *trace)
 {
     size_t ranks_n = 0, kept = 0;
@@ -427,7 +429,8 @@ static void leave_out_launchers(struct as_trace *trace)
     trace->process.n = kept;
 }
 
-static int read_directory(struct as_trace *trace, DIR *dir, struct assay_error *err)
+static int read_directory(struct as_trace *trace, DIR *dir, bool is_related,
+                          struct assay_error *err)
 {
     for (struct dirent *entry; (entry = readdir(dir));)
         AS_TRY(add_stream(trace, dirfd(dir), entry->d_name, err));
@@ -440,12 +443,15 @@ static int read_directory(struct as_trace *trace, DIR *dir, struct assay_error *
     share_all_clocks(trace);
     if (trace->process.n > 1)
         qsort(trace->process.at, trace->process.n, sizeof *trace->process.at, by_rank);
+    if (!is_related)
+        return 0;
     as_trace_relate(trace); /* any process of a machine knows of its clock */
     leave_out_launchers(trace);
     return 0;
 }
 
-int as_trace_open(const char *directory, struct as_trace *out, struct assay_error *err)
+static int open_directory(const char *directory, bool is_related, struct as_trace *out,
+                          struct assay_error *err)
 {
     *out = (struct as_trace){0};
     DIR *dir = opendir(directory);
@@ -453,11 +459,21 @@ int as_trace_open(const char *directory, struct as_trace *out, struct assay_erro
         return as_error_set(err, errno == ENOENT ? ASSAY_ERR_NOT_FOUND : ASSAY_ERR_IO,
                             "%s: the streams of a trace cannot be read: %s", directory,
                             strerror(errno));
-    const int rc = read_directory(out, dir, err);
+    const int rc = read_directory(out, dir, is_related, err);
     closedir(dir);
     if (rc < 0)
         as_trace_close(out);
     return rc;
+}
+
+int as_trace_open(const char *directory, struct as_trace *out, struct assay_error *err)
+{
+    return open_directory(directory, true, out, err);
+}
+
+int as_trace_open_unrelated(const char *directory, struct as_trace *out, struct assay_error *err)
+{
+    return open_directory(directory, false, out, err);
 }
 
 void as_trace_close(struct as_trace *trace)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams of what happened in a program, as bytes: one file for each thread and one of definitions
- * for each process, a page of facts and then blocks of one size. The agent writes them (write.h),
- * read.h reads them; doc/internals/trace.md has the format. Neither side trusts the other's
- * numbers.
+ * Format of the streams of a trace (doc/internals/trace.md). Each thread has a file, and each
+ * process has a file of definitions. A file has one page of facts, and blocks of one size. The
+ * agent writes it (write.h) and read.h reads it. Both check all numbers of a file.
  */
 #ifndef AS_TRACE_RECORD_H
 #define AS_TRACE_RECORD_H
@@ -18,24 +17,24 @@
 #define AS_TRACE_PAGE_B  4096u
 #define AS_TRACE_BLOCK_B (256u << 10)
 #define AS_TRACE_NAME_B  64u
-#define AS_TRACE_STACK_N 64u /* addresses of a sample, at most */
+#define AS_TRACE_STACK_N 64u /* max addresses of a sample */
 
-/* The clock of stamps. */
+/* The clock of time stamps. */
 enum as_trace_clock {
-    AS_TRACE_TSC,    /* the processor's time-stamp counter, which does not change its rate */
-    AS_TRACE_KERNEL, /* CLOCK_MONOTONIC_RAW in nanoseconds */
-    AS_TRACE_GIVEN   /* nanoseconds of another's trace, which was imported */
+    AS_TRACE_TSC,    /* time-stamp counter of the CPU, with a constant rate */
+    AS_TRACE_KERNEL, /* CLOCK_MONOTONIC_RAW in ns */
+    AS_TRACE_GIVEN   /* times of an imported trace in ns */
 };
 
-/* Why nothing more was written. */
+/* Reason for the end of a stream. */
 enum as_trace_end {
-    AS_TRACE_OPEN,   /* nobody said so: the program was killed, or goes on */
+    AS_TRACE_OPEN,   /* no end was written: the program was killed, or still runs */
     AS_TRACE_CLOSED, /* the thread or the process ended */
-    AS_TRACE_LIMIT,  /* the run's limit of size */
-    AS_TRACE_REFUSED /* a disk that is full and the like: end_errno */
+    AS_TRACE_LIMIT,  /* the size limit of the run was reached */
+    AS_TRACE_REFUSED /* a write failed, for example on a full disk: end_errno */
 };
 
-/* A stamp and CLOCK_MONOTONIC_RAW at one moment. */
+/* A time stamp and CLOCK_MONOTONIC_RAW at one moment. */
 struct as_trace_pair {
     uint64_t tick;
     int64_t raw_ns;
@@ -46,27 +45,27 @@ struct as_trace_head {
     _Atomic uint64_t magic; /* written last */
     uint32_t version, block_b;
     uint32_t pid, tid;   /* tid 0: the definitions of the process */
-    uint32_t parent_tid; /* who made the thread; 0: not known */
+    uint32_t parent_tid; /* thread that created this one; 0 = unknown */
     uint32_t clock;      /* as_trace_clock */
-    uint32_t ring_n;     /* blocks that are kept, the latest; 0: all */
+    uint32_t ring_n;     /* number of latest blocks that are kept; 0 = all */
     _Atomic uint32_t end;
     int32_t end_errno;
-    _Atomic uint32_t samples_lost; /* that found no room: they fell into the writing of records */
-    uint64_t tick_hz;              /* measured before the program began; 0: not known */
+    _Atomic uint32_t samples_lost; /* samples that could neither be written nor deferred */
+    uint64_t tick_hz;              /* measured before the program began; 0 = unknown */
     struct as_trace_pair begin, latest;
     int64_t monotonic_ns, real_ns; /* CLOCK_MONOTONIC, CLOCK_REALTIME at `begin` */
-    _Atomic uint64_t blocks_n;     /* begun; number k stands at place k, or k modulo ring_n */
-    _Atomic uint64_t lost;         /* records of handlers that interrupted us, or too long ones */
-    char name[AS_TRACE_NAME_B];    /* of the thread, or of the machine in definitions */
+    _Atomic uint64_t blocks_n;     /* blocks begun; block k has position k, or k modulo ring_n */
+    _Atomic uint64_t lost;         /* lost records: of interrupting handlers, or too long */
+    char name[AS_TRACE_NAME_B];    /* of the thread; in definitions, of the machine */
     uint64_t filtered;             /* calls of the thread that the user's filter leaves out */
 };
 
 struct as_trace_block {
     uint64_t number;         /* from 0 */
-    _Atomic uint32_t used_b; /* with this head: what is whole */
+    _Atomic uint32_t used_b; /* bytes of this head and of complete records */
     _Atomic uint32_t magic;  /* AS_TRACE_BLOCK_MAGIC, written last */
-    uint64_t tick;           /* of its first record, from which stamps count */
-    struct as_trace_pair at; /* a little later */
+    uint64_t tick;           /* of its first record; base of the times in the block */
+    struct as_trace_pair at; /* clock readings shortly after `tick` */
     uint64_t before_n;       /* records of the stream before this block */
 };
 #define AS_TRACE_BLOCK_MAGIC 0x4b4c4254u /* "TBLK" */
@@ -75,11 +74,11 @@ _Static_assert(sizeof(struct as_trace_head) == 192 && sizeof(struct as_trace_blo
                "layout of traces");
 
 /*
- * A record: a byte, of which 6 bits are the kind and 2 say in how many bytes (0, 2, 4, 8) the ticks
- * since the record before follow; then the fields of its kind: u unsigned and s signed numbers
- * (LEB128, signed ones zigzag: 0, -1, 1, -2 ...), t a text (length, bytes), l a list (length,
- * zigzag differences). Those of one call that have no time of their own have the time of its
- * enter or leave.
+ * A record begins with a byte: 6 bits are the kind, and 2 bits the size of the time (0, 2, 4 or 8
+ * bytes). The time is the ticks since the previous record. Then follow the fields of its kind. u
+ * and s are unsigned and signed numbers (LEB128, signed ones zigzag: 0, -1, 1, -2 ...). t is a text
+ * (length, bytes), l is a list (length, zigzag differences). Records of a call without a time of
+ * their own have the time of its enter or leave.
  */
 #define AS_TRACE_KINDS(X)                                                                          \
     X(ENTER, "enter", "u")    /* name */                                                           \
@@ -91,8 +90,8 @@ _Static_assert(sizeof(struct as_trace_head) == 192 && sizeof(struct as_trace_blo
     X(COMM_NAME, "comm name", "ut")                                                                \
     X(COMM_FREE, "comm free", "u")                                                                 \
     X(SEND, "send", "ssuuuu")      /* partner, tag, bytes, comm, request, bits */                  \
-    X(POST, "post", "ssuuuu")      /* a receive is asked for: as send; may be any partner, tag */  \
-    X(RECEIVE, "receive", "ssuuu") /* is done: partner, tag, bytes, comm, request */               \
+    X(POST, "post", "ssuuuu")      /* a receive is posted: as send; partner, tag may be any */     \
+    X(RECEIVE, "receive", "ssuuu") /* completed: partner, tag, bytes, comm, request */             \
     X(START, "start", "u")         /* request of a persistent operation */                         \
     X(DONE, "done", "u")           /* request of a send or collective operation */                 \
     X(CANCELLED, "cancelled", "u")                                                                 \
@@ -117,7 +116,7 @@ _Static_assert(sizeof(struct as_trace_head) == 192 && sizeof(struct as_trace_blo
     X(WORK, "work", "uuu") /* region, as_trace_work, iterations or 0 */                            \
     X(WORK_END, "work end", "uu")                                                                  \
     X(TASK_CREATE, "task create", "uuu") /* task, by task, function */                             \
-    X(TASK_BEGIN, "task begin", "u")     /* begins or goes on */                                   \
+    X(TASK_BEGIN, "task begin", "u")     /* begins or resumes */                                   \
     X(TASK_END, "task end", "uu")        /* task, whether complete */                              \
     X(IO, "io", "ussu") /* descriptor, bytes (-1: failed), offset or -1, as_trace_io */            \
     X(FILE_OPEN, "file open", "st") /* descriptor (-1: failed), path */                            \
@@ -155,10 +154,12 @@ _Static_assert(sizeof(struct as_trace_head) == 192 && sizeof(struct as_trace_blo
                                      number, which stands where an address would; line; function,  \
                                      source file and file of code, a line each */                  \
     X(GRID, "grid", "ul")         /* in definitions: comm; sizes of a Cartesian topology, whether  \
-                                     each dimension is periodic, the process's own coordinates */
+                                     each dimension is periodic, the process's own coordinates */  \
+    X(DEVICE, "device", "uuul")   /* as_trace_device with bits; queue or thread, command, the rest \
+                                   */
 
 /* Facts. */
-#define AS_TRACE_OPENMP_FACT "openmp" /* whose runtime: */
+#define AS_TRACE_OPENMP_FACT "openmp" /* the OpenMP runtime: */
 #define AS_TRACE_LIBGOMP     "libgomp"
 
 #define AS_TRACE_ENUM(kind, name, fields) AS_TRACE_##kind,
@@ -169,7 +170,7 @@ _Static_assert(AS_TRACE_KINDS_N <= 64, "6 bits are the kind");
 /* Keys of facts. */
 #define AS_TRACE_FACT_MACHINE "machine" /* a number of it, where names may be alike */
 
-/* What a name stands for. */
+/* Groups of names. */
 #define AS_TRACE_GROUPS(X)                                                                         \
     X(MPI_POINT, "mpi-point")                                                                      \
     X(MPI_COLLECTIVE, "mpi-collective")                                                            \
@@ -185,12 +186,16 @@ _Static_assert(AS_TRACE_KINDS_N <= 64, "6 bits are the kind");
     X(PROCESS, "process")                                                                          \
     X(USER, "user")                                                                                \
     X(COUNTED, "counter")                                                                          \
-    X(SLEEP, "sleep")
+    X(SLEEP, "sleep")                                                                              \
+    X(OPENCL, "opencl") /* calls */                                                                \
+    X(KERNEL, "kernel") /* on a queue */                                                           \
+    X(COPY, "copy")     /* on a queue, and other commands */                                       \
+    X(QUEUE, "queue")   /* names of queues, which are numbers in DEVICE records */
 #define AS_TRACE_ENUM(group, name) AS_TRACE_OF_##group,
 enum as_trace_group { AS_TRACE_GROUPS(AS_TRACE_ENUM) AS_TRACE_GROUPS_N };
 #undef AS_TRACE_ENUM
 
-/* Returns whether a group has routines of MPI: these groups come first. */
+/* Returns true for a group of MPI routines; these groups come first. */
 static inline bool as_trace_is_mpi(uint32_t group)
 {
     return group <= AS_TRACE_OF_MPI_OTHER;
@@ -214,8 +219,8 @@ enum as_trace_sync {
     AS_TRACE_TASKGROUP,
     AS_TRACE_POSIX
 };
-/* At windows. One that names a group is said once for each of its ranks; one that names nobody has
- * rank -1. */
+/* Synchronisation at windows. A call with a group has one record for each of its ranks. A call
+ * without a rank has rank -1. */
 enum as_trace_rma_sync {
     AS_TRACE_WINDOW_MADE,
     AS_TRACE_WINDOW_FREED,
@@ -223,7 +228,7 @@ enum as_trace_rma_sync {
     AS_TRACE_POSTED,
     AS_TRACE_STARTED,
     AS_TRACE_COMPLETED,
-    AS_TRACE_AWAITED, /* those that it was posted for have completed */
+    AS_TRACE_AWAITED, /* the processes that it was posted for have completed */
     AS_TRACE_LOCK_SHARED,
     AS_TRACE_LOCK_EXCLUSIVE,
     AS_TRACE_UNLOCKED,
@@ -233,33 +238,61 @@ enum as_trace_work { AS_TRACE_LOOP, AS_TRACE_SECTIONS, AS_TRACE_SINGLE, AS_TRACE
 enum as_trace_io { AS_TRACE_IS_READ, AS_TRACE_IS_WRITTEN };
 enum as_trace_off { AS_TRACE_BY_USER, AS_TRACE_BY_LIMIT, AS_TRACE_BY_REQUEST };
 
+/*
+ * The first field of a DEVICE record is one of these with as_trace_device_bits. `queue` and `name`
+ * are numbers of names; `command` counts the commands of the process from 1. Stamps of a device are
+ * its own nanoseconds.
+ *   ENQUEUED  queue, command (0: none); bytes: of the host's call that is open
+ *   RAN       queue, command; stamps when it was queued, submitted, begun and done; name
+ *   CLOCK     queue, 0; stamp, CLOCK_MONOTONIC_RAW then, and how far that is off at most
+ *   WORK      thread that enqueued it (0: unknown), command; bytes, ns from that until it began: of
+ *             the call that is open, in the stream of a queue
+ */
+enum as_trace_device {
+    AS_TRACE_DEVICE_ENQUEUED,
+    AS_TRACE_DEVICE_RAN,
+    AS_TRACE_DEVICE_CLOCK,
+    AS_TRACE_DEVICE_WORK
+};
+#define AS_TRACE_DEVICE_KIND 3u
+enum as_trace_device_bits {
+    AS_TRACE_TO_DEVICE = 4, /* bytes go from the host to the device */
+    AS_TRACE_TO_HOST = 8,
+    AS_TRACE_BLOCKING = 16 /* the host's call waits for the queue */
+};
+/* Streams of queues have numbers of threads that the system gives to none. */
+#define AS_TRACE_QUEUE_TID (1u << 30)
+#define AS_TRACE_QUEUE_LANES                                                                       \
+    256u /* streams of a queue, at most: the k-th has k of these before                            \
+          */
+
 enum as_trace_missed {
     AS_TRACE_MISSED_SENDS,
     AS_TRACE_MISSED_RECEIVES,
     AS_TRACE_MISSED_COLLECTIVES,
     AS_TRACE_MISSED_STARTS,
-    AS_TRACE_MISSED_ANY /* of any sort, which are not known: too many sorts */
+    AS_TRACE_MISSED_ANY /* of any sort; there were too many sorts to count each */
 };
 
 /* Bits of a send or post. */
-#define AS_TRACE_PERSISTENT  1u /* nothing is sent before it is started */
+#define AS_TRACE_PERSISTENT  1u /* each START begins a transfer */
 #define AS_TRACE_SYNCHRONOUS 2u
 #define AS_TRACE_BUFFERED    4u
 #define AS_TRACE_READY       8u
-#define AS_TRACE_MATCHED     16u /* the receive of a message that a probe has taken */
+#define AS_TRACE_MATCHED     16u /* the receive of a message that a probe has matched */
 #define AS_TRACE_PARTITIONED                                                                       \
-    32u /* its n-th meets the n-th of the other side; DONE without a status */
+    32u /* the n-th matches the n-th of the other side; DONE has no status */
 /* Bits of a communicator. */
 #define AS_TRACE_INTER 1u /* partners are ranks of the other group */
-#define AS_TRACE_CUT   2u /* members are more than are listed */
+#define AS_TRACE_CUT   2u /* the list of members is incomplete */
 #define AS_TRACE_SECOND                                                                            \
-    4u /* of the two groups this process is in the one that all of them count as the second */
-/* Partners that are no ranks. */
+    4u /* this process is in the second of the two groups; all members use the same order */
+/* Partners without a rank. */
 #define AS_TRACE_ANY     (-1)
 #define AS_TRACE_NO_RANK (-2) /* MPI_PROC_NULL */
 #define AS_TRACE_NO_ROOT (-1)
-/* Roots of operations on inter-communicators: this process, AS_TRACE_NO_RANK: another of its group,
- * with which it has nothing to do; else a rank of the other group. */
+/* Root of a collective on an inter-communicator: this process. AS_TRACE_NO_RANK is another process
+ * of its group, and other values are ranks of the other group. */
 #define AS_TRACE_IS_ROOT (-3)
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files of streams, made longer by a block and mapped block by block; see write.h. System calls are
- * made directly, since the program may have functions of their names.
+ * Writes stream files. The file grows by one block, and one block is mapped at a time. System calls
+ * are made directly, because the program may define functions with their names.
  */
 #include "trace/write.h"
 
@@ -38,8 +38,8 @@ static int open_stream_file(const char *path, int flags)
     return fd < 0 ? -errno : (int)fd;
 }
 
-/* Really there: a write to a hole on a full disk would kill the program, and so would growing the
- * file over its limit. */
+/* Allocates the bytes on the disk. A write to a hole on a full disk would kill the program. A file
+ * larger than its limit would too. */
 static int allocate_block(int fd, uint64_t offset, uint64_t size_b)
 {
     struct rlimit limit;
@@ -93,7 +93,7 @@ static int begin_block(struct as_trace_writer *w, int fd, uint64_t number, uint6
     struct as_trace_block *block = rc < 0 ? NULL : map_at(fd, offset, AS_TRACE_BLOCK_B);
     if (!block)
         return rc < 0 ? rc : -errno;
-    /* In a ring it is another's until here. */
+    /* In a ring, the memory has an older block until here. */
     atomic_store_explicit(&block->magic, 0, memory_order_release);
     block->number = number;
     block->before_n = w->records_n;
@@ -118,7 +118,7 @@ static void stop_writing(struct as_trace_writer *w, enum as_trace_end end, int e
     drop_block(w);
 }
 
-/* A full block has room for no more records, but one of 2 numbers. */
+/* Writes an OFF record, for which a full block has reserved space. */
 static void emit_stop_record(struct as_trace_writer *w, uint64_t tick)
 {
     uint8_t *at = as_trace_lead(w, w->at, AS_TRACE_OFF, tick);
@@ -250,7 +250,7 @@ void as_trace_writer_close(struct as_trace_writer *w, enum as_trace_end end)
 
 /* ---- Lists -------------------------------------------------------------------------------- */
 
-/* Room for so many bytes and what a record has besides. */
+/* Ensures space for `size_b` bytes and the rest of a record. Begins a new block if needed. */
 static bool has_room(struct as_trace_writer *w, uint64_t tick, size_t size_b)
 {
     const size_t most_b = AS_TRACE_BLOCK_B - sizeof *w->block - AS_TRACE_SLACK_B;
@@ -288,12 +288,13 @@ static bool emit_list_owned(struct as_trace_writer *w, unsigned kind, uint64_t t
 
 /* ---- Samples ------------------------------------------------------------------------------ */
 
-/* Where it is and the innermost callers change, the others stay. */
+/* Writes a sample. The outermost callers that equal those of the previous sample are left out. */
 static void emit_sample_owned(struct as_trace_writer *w, uint64_t tick, uint64_t period_ns,
                               const uint64_t *stack, unsigned n)
 {
     unsigned same = 0;
-    if (!has_room(w, tick, 10 * (size_t)n + 32)) /* before: the next block knows of no stack */
+    if (!has_room(w, tick,
+                  10 * (size_t)n + 32)) /* first, because a new block has no previous stack */
         return;
     while (same < n && same < w->stack_n && stack[n - 1 - same] == w->stack[w->stack_n - 1 - same])
         same++;
@@ -306,7 +307,7 @@ static void emit_sample_owned(struct as_trace_writer *w, uint64_t tick, uint64_t
     as_trace_commit(w, at);
 }
 
-/* Of one that is put aside: its tick, its time, how many addresses follow. */
+/* Words of a deferred sample before its addresses: tick, period, number of addresses. */
 #define ASIDE_HEAD_N 3u
 
 static bool set_sample_aside(struct as_trace_writer *w, uint64_t tick, uint64_t period_ns,
@@ -325,7 +326,8 @@ static bool set_sample_aside(struct as_trace_writer *w, uint64_t tick, uint64_t 
     return true;
 }
 
-/* Those up to that moment, by who has taken the writer. A handler may add more meanwhile. */
+/* Writes the deferred samples up to `until`. The caller has acquired the writer. A handler may add
+ * more at the same time. */
 static void emit_aside_samples(struct as_trace_writer *w, uint64_t until)
 {
     uint64_t stack[AS_TRACE_STACK_N];
@@ -378,8 +380,8 @@ static void emit_poll(struct as_trace_writer *w, const struct as_trace_polls *p,
     as_trace_emit_owned(w, AS_TRACE_LEAVE, end, &p->name, 1);
 }
 
-/* What waits, by who has taken the writer. Of several routines in turn it is not known any more
- * when which was called: each gets a part of the time in between as long as it took. */
+/* Writes the pending polls. The caller has acquired the writer. If several routines were called in
+ * turn, their order is lost. Each then gets an interval in proportion to its time. */
 static void emit_pending_polls(struct as_trace_writer *w)
 {
     const unsigned n = w->polls_n;
@@ -411,7 +413,8 @@ bool as_trace_settle(struct as_trace_writer *w)
     return true;
 }
 
-/* Where its routine has its place; NULL: they have to be told first. */
+/* Returns the entry of the routine, or a new one. NULL if the pending polls must be written first.
+ */
 static struct as_trace_polls *find_poll(struct as_trace_writer *w, uint64_t name, uint64_t enter,
                                         uint64_t leave)
 {
@@ -451,12 +454,12 @@ struct as_trace_polls *as_trace_poll(struct as_trace_writer *w, uint64_t name, u
         w->handlers_lost++;
         return NULL;
     }
-    w->state |= AS_TRACE_BUSY; /* a sample must not tell what is being changed here */
+    w->state |= AS_TRACE_BUSY; /* a handler with a sample must not write the polls now */
     atomic_signal_fence(memory_order_seq_cst);
     struct as_trace_polls *p = find_poll(w, name, enter, leave);
     if (!p) {
         emit_pending_polls(w);
-        emit_aside_samples(w, enter); /* later ones are of this call */
+        emit_aside_samples(w, enter); /* later samples belong to this call */
         p = &w->poll[0];
         w->polls_begin = enter > w->tick ? enter : w->tick;
     }
@@ -483,7 +486,7 @@ static uint8_t *encode_bytes(uint8_t *at, const char *text, size_t n)
     return at + n;
 }
 
-/* Texts longer than this are cut. */
+/* Max bytes of a text; longer ones are cut. */
 #define TEXT_MOST_B 4096u
 
 static size_t text_size_b(const char *text)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing a stream from inside a program: no allocation, no lock, no descriptor kept; system calls
- * only when a block is full. One writer belongs to one thread, or to who holds a lock for it. What
- * was written is in the file whatever becomes of the program. A record that a signal's handler
- * would write into the middle of another is counted as lost; a sample is put aside until then.
+ * Writes a stream inside the traced program, without allocation, locks or an open descriptor.
+ * System calls are made only when a block is full. A writer belongs to one thread, or the caller
+ * locks it. Written records stay in the file if the program is killed. A signal handler may
+ * interrupt the writing of a record. Its own record then counts as lost, but its sample is
+ * deferred.
  */
 #ifndef AS_TRACE_WRITE_H
 #define AS_TRACE_WRITE_H
@@ -17,45 +18,45 @@
 
 #include "trace/record.h"
 
-/* Any record without texts and lists fits. */
+/* Max bytes of a record without texts and lists. */
 #define AS_TRACE_SLACK_B   128u
 #define AS_TRACE_FIELDS_N  8u
 #define AS_TRACE_CALLERS_N 16u
-#define AS_TRACE_POLLS_N   4u  /* usual */
-#define AS_TRACE_SUMS_N    24u /* where all calls are summed */
+#define AS_TRACE_POLLS_N   4u  /* max routines with pending polls */
+#define AS_TRACE_SUMS_N    24u /* the same after as_trace_writer_sum */
 
-/* Calls of one routine that found nothing, with nothing else in between: one record at its end. */
+/* Polls: successive calls of one routine that found nothing. They become one record. */
 struct as_trace_polls {
     uint64_t name, n;
-    uint64_t inside, longest; /* ticks within all, and within one */
+    uint64_t inside, longest; /* ticks within all calls; within the longest call */
     uint64_t sent_b, received_b;
-    /* What the first said of itself besides; kind 0: nothing. */
+    /* Further record of the first call, and its callers; kind 0: no record. */
     unsigned kind, field_n, callers_n;
     uint64_t field[AS_TRACE_FIELDS_N];
     uint64_t caller[AS_TRACE_CALLERS_N];
 };
 
 struct as_trace_writer {
-    uint8_t *at, *limit; /* NULL, NULL: nothing is written (any more) */
+    uint8_t *at, *limit; /* NULL if the writer has stopped, or never started */
     uint64_t tick;       /* of the last record */
     uint32_t clock;
-    volatile uint8_t state; /* as_trace_writer_states; 0: records can be written at once */
-    /* Words of samples that were put aside, and of those that were told since; both only grow. */
+    volatile uint8_t state; /* as_trace_writer_states; 0: a record can be written at once */
+    /* Number of words of deferred samples: stored, and written since. Both only grow. */
     volatile uint32_t aside_put, aside_told;
     struct as_trace_block *block;
     struct as_trace_head *head;
     uint64_t records_n;
-    _Atomic int64_t *budget_b;                  /* of the run, shared; NULL: without limit */
-    uint64_t handlers_lost;                     /* told by the next block */
-    void (*counted)(struct as_trace_writer *w); /* reads counters behind a call's begin or end */
-    uint64_t caller; /* the first of the latest CALLERS in this block; 0: there is none */
-    /* What is told by the next record of another kind. */
+    _Atomic int64_t *budget_b; /* bytes left for the run, shared by its writers; NULL: no limit */
+    uint64_t handlers_lost;    /* lost records of handlers; the next block writes the number */
+    void (*counted)(struct as_trace_writer *w); /* reads counters after an ENTER or LEAVE */
+    uint64_t caller; /* first address of the latest CALLERS in this block; 0: none */
+    /* Pending polls, which are written before the next record of another kind. */
     struct as_trace_polls poll[AS_TRACE_SUMS_N];
     unsigned polls_n, polls_most;
-    bool are_sums;                   /* all calls, with bytes: as_trace_writer_sum */
-    uint64_t polls_begin, polls_end; /* stamps of the first's enter and the last's leave */
-    uint64_t gap_most, span_most;    /* ticks between two polls, and from the first to the last */
-    uint64_t *aside;                 /* words, by their number modulo aside_n; NULL: no room */
+    bool are_sums;                   /* all calls are summed: as_trace_writer_sum */
+    uint64_t polls_begin, polls_end; /* stamps of the first enter and the last leave */
+    uint64_t gap_most, span_most;    /* max ticks between two polls; from the first to the last */
+    uint64_t *aside;                 /* words of deferred samples, a ring of aside_n; NULL: none */
     uint32_t aside_n;                /* a power of 2 */
     uint32_t stack_n;
     uint64_t stack[AS_TRACE_STACK_N]; /* of the latest SAMPLE in this block */
@@ -63,68 +64,69 @@ struct as_trace_writer {
 };
 enum as_trace_writer_states {
     AS_TRACE_BUSY = 1,  /* a record is being written */
-    AS_TRACE_POLLED = 2 /* polls wait to be told */
+    AS_TRACE_POLLED = 2 /* polls are pending */
 };
 
 struct as_trace_writing {
-    const char *path; /* of a new file */
+    const char *path; /* of the new file */
     uint32_t pid, tid, parent_tid;
     uint32_t clock; /* as_trace_clock */
     uint32_t ring_n;
     uint64_t tick_hz;
-    uint64_t begin_tick; /* of AS_TRACE_GIVEN */
+    uint64_t begin_tick; /* first time of clock AS_TRACE_GIVEN */
     _Atomic int64_t *budget_b;
     const char *name;
-    uint64_t *aside; /* where samples wait while a record is written: a power of 2 of words, or
-                        NULL */
+    uint64_t *aside; /* memory for deferred samples, a power of 2 of words; or NULL */
     uint32_t aside_n;
 };
 
-/* Makes the file with its first block. 0, or -errno; then nothing will be written. */
+/* Makes the file with its first block. Returns 0 or -errno. After an error, the writer ignores all
+ * records. */
 int as_trace_writer_open(struct as_trace_writer *w, const struct as_trace_writing *how);
-/* Says that the stream is whole (`end`), and gives back all memory. */
+/* Marks the stream as complete with the reason `end`, and releases all memory. */
 void as_trace_writer_close(struct as_trace_writer *w, enum as_trace_end end);
-/* After a fork: what is the parent's is let go, and nothing is written. */
+/* Releases the parent's block in the child after a fork. The writer then ignores all records. */
 void as_trace_writer_forget(struct as_trace_writer *w);
-/* The latest pair of clocks, for who reads it before the end. */
+/* Updates the latest pair of clock readings, for a reader before the end of the stream. */
 void as_trace_writer_stamp(struct as_trace_writer *w);
-/* The next block, of a record at `tick`. False: there is none. */
+/* Begins the next block with a record at `tick`. Returns false if the writer has stopped. */
 bool as_trace_writer_turn(struct as_trace_writer *w, uint64_t tick);
 
-/* A record with text or list, fields in the order of its kind. `text` for both t of a FACT is
- * "key\0value". False: it is too long, or nothing is written. */
+/* Write a record with a text or a list, after the fields of its kind. `text` of a FACT is
+ * "key\0value". Return false if the record is too long, or if the writer has stopped. */
 bool as_trace_emit_text(struct as_trace_writer *w, unsigned kind, uint64_t tick,
                         const uint64_t *field, unsigned n, const char *text);
 bool as_trace_emit_list(struct as_trace_writer *w, unsigned kind, uint64_t tick,
                         const uint64_t *field, unsigned n, const uint64_t *list, size_t list_n);
 
 /*
- * A sample, by a handler of signals on the writer's thread: where it is and its callers, the
- * innermost first, at most AS_TRACE_STACK_N. It is written, or put aside where it fell into the
- * writing of a record, where polls are to be told first, or where it `waits`, for a call is going
- * on that will be told from its beginning on. False: it is lost, which is counted.
+ * Writes a sample from a signal handler on the writer's thread. `stack` has the address of the
+ * sample and its callers, innermost first, at most AS_TRACE_STACK_N. The sample is deferred while a
+ * record is written, or while polls are pending. It is also deferred if it `waits`: the record of
+ * the current call follows, and begins earlier. Returns false if the sample is lost; it is counted.
  */
 bool as_trace_sample(struct as_trace_writer *w, uint64_t tick, uint64_t period_ns,
                      const uint64_t *stack, unsigned n, bool waits);
 
 /*
- * A call that found nothing, from `enter` to `leave`. Such calls of at most AS_TRACE_POLLS_N
- * routines that follow each other within a microsecond, for at most 100 ms, are told as one call
- * each, when something else is recorded or the stream ends. The first of its routine is handed out,
- * for the caller to say more; else NULL.
+ * Adds a poll: a call from `enter` to `leave` that found nothing. Polls of at most AS_TRACE_POLLS_N
+ * routines become one record for each routine. They are less than 1 us apart, within 100 ms. The
+ * record is written before the next other record, or at the end. Returns the first poll of a
+ * routine, so that the caller can add to it; else NULL.
  */
 struct as_trace_polls *as_trace_poll(struct as_trace_writer *w, uint64_t name, uint64_t enter,
                                      uint64_t leave);
-/* The latest of this name sent and received so much. */
+/* Adds bytes sent and received to the latest polls of this routine. */
 void as_trace_poll_traffic(struct as_trace_writer *w, uint64_t name, uint64_t sent_b,
                            uint64_t received_b);
-/* From now on all calls are told as above, until one comes `gap` ticks or more after that before,
- * or after a second: only what is between calls for longer is seen by itself. */
+/* Makes as_trace_poll sum all calls from now on. A sum ends if the next call comes more than `gap`
+ * ticks later, or after one second. Only longer times between calls stay visible. */
 void as_trace_writer_sum(struct as_trace_writer *w, uint64_t gap, uint64_t tick_hz);
-/* Writes what waits; false: a record is just being written, that of the caller is lost. */
+/* Writes pending polls and deferred samples. Returns false in a handler that interrupted the
+ * writing of a record; the record of the caller then counts as lost. */
 bool as_trace_settle(struct as_trace_writer *w);
 
-/* A call that the user's filter leaves out. */
+/* Counts a call that the user's filter leaves out. */
 static inline void as_trace_leave_out(struct as_trace_writer *w)
 {
     if (w->head)
@@ -155,7 +157,8 @@ static inline uint8_t *as_trace_number(uint8_t *at, uint64_t value)
     return at;
 }
 
-/* Kind and time. There is room for it. A clock that went back stands still. */
+/* Writes kind and time of a record at `at`, which must have space. Returns the position after them.
+ * A time before the previous record counts as equal. */
 static inline uint8_t *as_trace_lead(struct as_trace_writer *w, uint8_t *at, unsigned kind,
                                      uint64_t tick)
 {
@@ -167,7 +170,7 @@ static inline uint8_t *as_trace_lead(struct as_trace_writer *w, uint8_t *at, uns
     return at + 1 + (code ? 1u << code : 0);
 }
 
-/* All before is in the file: who reads it after a kill sees whole records. */
+/* Publishes the record up to `at`, so that a reader of the file sees only complete records. */
 static inline void as_trace_commit(struct as_trace_writer *w, uint8_t *at)
 {
     w->at = at;
@@ -176,7 +179,7 @@ static inline void as_trace_commit(struct as_trace_writer *w, uint8_t *at)
                           memory_order_release);
 }
 
-/* False: this is a handler that interrupted the writing. */
+/* Acquires the writer. Returns false in a handler that interrupted the writing of a record. */
 static inline bool as_trace_acquire(struct as_trace_writer *w)
 {
     if ((w->state || w->aside_put != w->aside_told) && !as_trace_settle(w))
@@ -192,7 +195,7 @@ static inline void as_trace_release(struct as_trace_writer *w)
     w->state = 0;
 }
 
-/* As below, by who has taken the writer. */
+/* Does the work of as_trace_emit. The caller has acquired the writer. */
 static inline void as_trace_emit_owned(struct as_trace_writer *w, unsigned kind, uint64_t tick,
                                        const uint64_t *field, unsigned n)
 {
@@ -204,7 +207,8 @@ static inline void as_trace_emit_owned(struct as_trace_writer *w, unsigned kind,
     }
 }
 
-/* A record of numbers alone; signed ones as zigzag. `tick` 0: the time of the record before. */
+/* Writes a record with numbers only; signed ones are zigzag. `tick` 0: the time of the previous
+ * record. */
 static inline void as_trace_emit(struct as_trace_writer *w, unsigned kind, uint64_t tick,
                                  const uint64_t *field, unsigned n)
 {

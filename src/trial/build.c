@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Builds at work: copy, command, training run, command again; see build.h.
- */
+/* Runs the steps of builds: copy, command, training run, command again; see build.h. */
 #include "trial/build.h"
 
 #include <errno.h>
@@ -37,8 +35,8 @@ static bool overwrite_file(const char *path, const char *text)
     return done;
 }
 
-/* The source directory becomes one that cannot be written, for this child alone, where we may: as
- * root, or in a namespace of users of our own. */
+/* Makes the source directory read-only for this child. This needs root or a user namespace;
+ * returns false without either. */
 static bool protect_source(const char *source)
 {
     char map[64];
@@ -81,8 +79,8 @@ static void redirect_all(const char *log)
     }
 }
 
-/* A process of its own group in `directory`, which builds what is planned, or runs (`plan` NULL):
- * its number, or -1. */
+/* Starts a process in its own process group in `directory`. It builds `plan`, or runs the
+ * program if `plan` is NULL. Returns its pid, or -1. */
 static pid_t start_child(const struct as_build_tree *build_tree, const char *directory,
                          const char *log, const char *const *words,
                          const struct as_build_plan *plan)
@@ -111,9 +109,9 @@ static pid_t start_child(const struct as_build_tree *build_tree, const char *dir
     _exit(127);
 }
 
-/* ---- What it left -------------------------------------------------------------------------- */
+/* ---- Results of a child -------------------------------------------------------------------- */
 
-/* The line that says what is wrong: the first with "error", else the last. */
+/* Finds the error line of a log: the first with "error", else the last line. */
 static void find_error(const char *log, char *out, size_t size_b)
 {
     char line[1024];
@@ -140,7 +138,7 @@ static void fail_build(struct as_build *build, const char *log)
     find_error(log, build->error, sizeof build->error);
 }
 
-/* Objects and programs of the training build, so that the next one makes them anew. */
+/* Removes objects and programs of the training build, so that the next build makes them again. */
 static int forget_object(void *context, const char *path)
 {
     const char *dot = strrchr(path, '.');
@@ -159,7 +157,7 @@ static void log_of(const struct as_build *build, char *path, size_t size_b)
     snprintf(path, size_b, "%s.log", build->directory);
 }
 
-/* {profile} of its texts. NULL: NOMEM. */
+/* Returns `text` with {profile} filled in; NULL without memory. */
 static const char *with_profile(struct as_build_tree *build_tree, const struct as_build *build,
                                 const char *text)
 {
@@ -216,7 +214,8 @@ static int start_training(struct as_build_tree *build_tree, struct as_build *bui
                           : 0;
 }
 
-/* A copy that fails, on a full disk, is the failure of its build: others may be there already. */
+/* Copies the source. A copy that fails on a full disk fails only this build, since others may be
+ * complete. */
 static int copy_source(struct as_build_tree *build_tree, struct as_build *build,
                        struct assay_error *err)
 {
@@ -291,7 +290,7 @@ static void look_at_source(struct as_build_tree *build_tree, struct as_build *bu
              build_tree->source);
 }
 
-/* A child that ended: on to the next step, or it failed. */
+/* Continues a build after its child ended: starts the next step, or fails the build. */
 static int go_on(struct as_build_tree *build_tree, struct as_build *build,
                  const struct as_build_watch *watch, int status, struct assay_error *err)
 {
@@ -311,7 +310,7 @@ static int go_on(struct as_build_tree *build_tree, struct as_build *build,
     return 0;
 }
 
-/* ---- All of them --------------------------------------------------------------------------- */
+/* ---- All builds ---------------------------------------------------------------------------- */
 
 static void end_child(struct as_build *build)
 {
@@ -342,7 +341,8 @@ static bool is_at_end(const struct as_build_watch *watch)
     return as_monotonic_ns() > watch->end_ns || (watch->stop && watch->stop(watch->context));
 }
 
-/* One look at all; how many are at work or wait goes to `*left`. */
+/* Checks all builds once, and starts waiting ones. Sets `left` to the number of unfinished
+ * builds. */
 static int look_at_builds(struct as_build_tree *build_tree, struct as_build *build, size_t n,
                           const struct as_build_watch *watch, size_t *left, struct assay_error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Builds a program with other options, each in a copy of its source directory, concurrently. The
- * directory itself is only read. If the kernel permits, builds cannot write to it; else it is
- * checked after each build.
+ * Builds a program with other options, each build in its own copy of the source directory,
+ * concurrently. The directory itself is only read. If the kernel permits, builds cannot write to
+ * it. Otherwise the directory is compared after each build.
  */
 #ifndef AS_TRIAL_BUILD_H
 #define AS_TRIAL_BUILD_H
@@ -18,39 +18,42 @@
 #include "base/arena.h"
 #include "trial/tree.h"
 
-/* Directories above this are not copied unless the user says so. */
+/* Larger source directories, in bytes, are not copied unless `any_size` is set. */
 #define AS_YARD_SIZE_MOST ((uint64_t)1 << 30)
 
 struct as_build_tree_options {
-    const char *command; /* for /bin/sh, with {flags} */
+    const char *command; /* shell command with {flags} */
     const char *source;  /* NULL: the working directory */
     bool any_size;
-    const char *const *program; /* the words of the command that will be run */
+    const char *const *program; /* words of the command that runs the program */
     unsigned jobs;
 };
 
 struct as_build_tree {
     struct as_arena arena;
     struct as_build_tree_options options;
-    char source[PATH_MAX], root[PATH_MAX], here[PATH_MAX]; /* without links; here: where it runs */
-    char temporary[PATH_MAX + 8];                          /* of compilers */
+    /* absolute paths without symbolic links: source directory, build tree, working directory */
+    char source[PATH_MAX], root[PATH_MAX], here[PATH_MAX];
+    char temporary[PATH_MAX + 8]; /* TMPDIR of the builds */
     struct as_tree_copy copy;
     struct as_tree_size size;
-    char wrappers[PATH_MAX + 16]; /* of compilers; "": none yet */
-    bool use_map; /* builds get an option by which debug information names the source directory */
+    char wrappers[PATH_MAX + 16]; /* directory of the compiler wrappers; "" = not created yet */
+    /* builds map their paths to the source directory in debug information (-ffile-prefix-map) */
+    bool use_map;
     size_t build_n;
     bool is_protected; /* builds cannot write to the source directory */
 };
 
 enum as_build_state { AS_BUILD_WAITING, AS_BUILD_AT_WORK, AS_BUILD_DONE, AS_BUILD_FAILED };
 
-/* A build: options in place of {flags}. {profile} in them is a directory of its own. */
+/* One build. `flags` replaces {flags} in the command; {profile} in it is a directory for this
+ * build. */
 struct as_build_plan {
-    const char *name; /* for people */
+    const char *name; /* name in messages */
     const char *flags;
-    const char *train, *merge; /* options of a build with a training run, and a shell command
-                                * after that run; or NULL */
-    /* Only these files, by the end of their paths, get the options; ends with NULL. Or NULL. */
+    /* options of a build for a training run, and a shell command to run after it; or NULL */
+    const char *train, *merge;
+    /* Path suffixes of the files that get the options, ended by NULL; NULL = all files. */
     const char *const *only;
 };
 
@@ -58,25 +61,25 @@ struct as_build {
     struct as_build_plan plan;
     enum as_build_state state;
     char directory[PATH_MAX];
-    char error[256]; /* FAILED: the first line of its error */
-    uint64_t digest; /* DONE: of the machine code of all that it made */
+    char error[256]; /* FAILED: the first error line of the log */
+    uint64_t digest; /* DONE: digest of the machine code of all programs and libraries */
     pid_t pid;
     int step;
-    int64_t end_ns; /* of the training run */
+    int64_t end_ns; /* deadline of the training run, CLOCK_MONOTONIC */
 };
 
-/* Callback during builds. */
+/* Limits and callbacks of builds; `stop` and `tell` may be NULL. */
 struct as_build_watch {
-    int64_t end_ns; /* when builds that are not done are given up, CLOCK_MONOTONIC */
-    double train_s; /* what a training run may take */
+    int64_t end_ns; /* deadline of unfinished builds, CLOCK_MONOTONIC */
+    double train_s; /* time limit of a training run in seconds */
     bool (*stop)(void *context);
     void (*tell)(void *context, const struct as_build *build);
     void *context;
 };
 
 /*
- * Finds the source directory and a place for copies. Errors: USAGE (no {flags}; too large: what
- * would be copied, and what to do), NOT_FOUND, IO. In any case _close is called.
+ * Finds the source directory and creates the build tree. Call as_build_tree_close even after a
+ * failure. Errors: USAGE (no {flags}; source directory too large), NOT_FOUND, IO.
  */
 int as_build_tree_open(struct as_build_tree *build_tree,
                        const struct as_build_tree_options *options, struct assay_error *err);
@@ -88,11 +91,12 @@ bool as_build_tree_can_map(const struct as_build_tree *build_tree);
 bool as_build_tree_can_protect(const char *source);
 
 /*
- * Makes the compilers that give options to some files only: programs of their names, which PATH
- * leads to. Errors: IO.
+ * Creates compiler wrappers, which pass options for some files only. They have the names of the
+ * installed compilers and come first in PATH. Errors: IO.
  */
 int as_build_tree_wrap(struct as_build_tree *build_tree, struct assay_error *err);
-/* In the child that builds: PATH and what the wrappers read. `flags`: for the files of `plan`. */
+/* Sets PATH and the variables of the wrappers in the child that builds; the wrappers pass the
+ * flags of `plan`. */
 void as_build_tree_enter_wrap(const struct as_build_tree *build_tree,
                               const struct as_build_plan *plan);
 
@@ -101,20 +105,22 @@ void as_build_tree_enter_wrap(const struct as_build_tree *build_tree,
 int as_build_tree_build(struct as_build_tree *build_tree, struct as_build *build, size_t n,
                         const struct as_build_watch *watch, struct assay_error *err);
 
-/* `text` with `value` for each `name`. In the arena; NULL: NOMEM. */
+/* Returns `text` with each `name` replaced by `value`. The result is in the arena; NULL without
+ * memory. */
 const char *as_build_tree_fill(struct as_build_tree *build_tree, const char *text, const char *name,
                                const char *value);
-/* The command with {flags} filled in. In the arena; NULL: NOMEM. */
+/* Returns the build command with {flags} filled in. The result is in the arena; NULL without
+ * memory. */
 const char *as_build_tree_command(struct as_build_tree *build_tree, const char *flags);
 /*
- * The words of a command with the programs that `build` made in place of the user's; NULL: NOMEM.
- * `*replaced`: how many were.
+ * Returns the words of a command with the programs of `build` in place of the user's. Sets
+ * `replaced` to the number of replaced words. The result is in the arena; NULL without memory.
  */
 const char *const *as_build_tree_words(struct as_build_tree *build_tree,
                                        const struct as_build *build, const char *const *words,
                                        size_t *replaced);
-/* Families of compilers that made the programs of a build: "gcc", "clang", "gfortran", blanks
- * between. */
+/* Writes the compiler families of the built programs to `out`, each with a blank behind it:
+ * "gcc", "clang", "gfortran". */
 int as_build_tree_compilers(const struct as_build_tree *build_tree, const struct as_build *build,
                             char *out, size_t size_b);
 

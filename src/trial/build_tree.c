@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The place for builds: which directory is copied, to where, and which program of a build stands
- * for which word of the user's command.
+ * Prepares the build tree: the directory to copy, its place, and the built programs that replace
+ * words of the user's command.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 /* ---- Words --------------------------------------------------------------------------------- */
 
-/* Takes "." and ".." out of an absolute path, as it is written. */
+/* Removes "." and ".." from an absolute path without following links. */
 static void clean_path(char *path)
 {
     char *to = path;
@@ -137,7 +137,7 @@ int as_build_tree_compilers(const struct as_build_tree *build_tree, const struct
                     it.found & AS_CODE_GFORTRAN ? "gfortran " : "");
 }
 
-/* ---- Beginning and end --------------------------------------------------------------------- */
+/* ---- Open and close ------------------------------------------------------------------------ */
 
 static int find_places(struct as_build_tree *build_tree, struct assay_error *err)
 {
@@ -160,7 +160,7 @@ static int find_places(struct as_build_tree *build_tree, struct assay_error *err
         return rc;
     }
     snprintf(build_tree->temporary, sizeof build_tree->temporary, "%s/tmp", build_tree->root);
-    (void)mkdir(build_tree->temporary, 0700); /* without it compilers take another place */
+    (void)mkdir(build_tree->temporary, 0700); /* without it, compilers use another directory */
     if (strncmp(build_tree->root, build_tree->source, strlen(build_tree->source)) == 0 &&
         build_tree->root[strlen(build_tree->source)] == '/')
         return as_error_set(err, ASSAY_ERR_USAGE,
@@ -170,7 +170,7 @@ static int find_places(struct as_build_tree *build_tree, struct assay_error *err
     return 0;
 }
 
-/* Programs of the command stay behind: the build is to make them. */
+/* Lists the programs of the command, which are not copied: the build must make them. */
 static int list_left_out(struct as_build_tree *build_tree, struct assay_error *err)
 {
     const char *const *words = build_tree->options.program;

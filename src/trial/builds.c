@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The builds of a campaign: the program as it is, then candidates with other options side by side,
- * before anything is measured.
+ * Builds of a campaign: first the unchanged program, then candidates with other options
+ * concurrently, before any measurement.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,9 +10,10 @@
 #include "base/error.h"
 #include "trial/campaign.h"
 
-/* Largest share of the budget for builds; unfinished ones are not run. */
+/* Max share of the budget for builds; candidates with unfinished builds do not run. */
 #define BUILDS_SHARE 0.4
-/* Time limit of the unchanged program's build, outside of the budget. */
+/* Time limit in seconds of the unchanged program's build, which does not count towards the
+ * budget. */
 #define BASE_BUILD_S 86400.0
 
 static void report_trial_build(void *context, const struct as_build *build)
@@ -35,7 +36,7 @@ static struct as_build_watch watch_of(struct as_trial *t, double end_s)
                                    .context = t};
 }
 
-/* ---- The program as it is ------------------------------------------------------------------ */
+/* ---- Unchanged program --------------------------------------------------------------------- */
 
 static int build_base_once(struct as_trial *t, struct assay_error *err)
 {
@@ -51,7 +52,7 @@ static int check_base(struct as_trial *t, struct assay_error *err)
     size_t replaced;
 
     if (t->base_build.state == AS_BUILD_WAITING)
-        return 0; /* the user ended it */
+        return 0; /* the user stopped the build */
     if (t->base_build.state != AS_BUILD_DONE)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND, "--build: '%s' fails in a copy of %s: %s",
                             t->request->build, t->build_tree.source, t->base_build.error);
@@ -72,7 +73,7 @@ static int check_base(struct as_trial *t, struct assay_error *err)
 int as_trial_build_base(struct as_trial *t, struct assay_error *err)
 {
     t->build_all = 1;
-    /* Debug information names the user's directory where the compiler can. */
+    /* Debug information names the source directory if the compiler supports the option. */
     t->build_tree.use_map = as_build_tree_can_map(&t->build_tree);
     AS_TRY(build_base_once(t, err));
     if (t->base_build.state == AS_BUILD_FAILED && t->build_tree.use_map) {
@@ -102,23 +103,23 @@ static bool find_same(struct as_trial *t, struct as_candidate *it, const char **
 
 static int judge_build(struct as_trial *t, struct as_candidate *it, struct assay_error *err)
 {
-    char said[320];
+    char message[320];
     const char *same;
 
     if (it->build.state == AS_BUILD_FAILED) {
         it->verdict = ASSAY_TRIAL_NO_BUILD;
-        snprintf(said, sizeof said, "%s", it->build.error);
+        snprintf(message, sizeof message, "%s", it->build.error);
     } else if (it->build.state != AS_BUILD_DONE) {
         it->verdict = ASSAY_TRIAL_NOT_RUN;
-        snprintf(said, sizeof said, "the time for builds was too short");
+        snprintf(message, sizeof message, "the time for builds was too short");
     } else if (!it->variable_n && !it->wrap && find_same(t, it, &same)) {
         it->verdict = ASSAY_TRIAL_SAME;
-        snprintf(said, sizeof said, "the same code as %s", same);
+        snprintf(message, sizeof message, "the same code as %s", same);
     } else {
         return 0;
     }
-    it->said = as_arena_strndup(&t->arena, said, strlen(said));
-    return it->said ? 0 : as_error_nomem(err, "the builds");
+    it->message = as_arena_strndup(&t->arena, message, strlen(message));
+    return it->message ? 0 : as_error_nomem(err, "the builds");
 }
 
 static struct as_build_plan plan_of(const struct as_candidate *it)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A campaign at work: what its files share. Runs, builds and facts are in one file each; the order
- * is in run.c.
+ * State of a campaign, shared by its files. run.c holds the order of its steps; runs, builds and
+ * facts have one file each.
  */
 #ifndef AS_TRIAL_CAMPAIGN_H
 #define AS_TRIAL_CAMPAIGN_H
@@ -11,10 +11,11 @@
 
 #include "trial/candidate.h"
 
-/* Kind of runs of a campaign, except for base runs at the beginning. */
+/* Kind of the runs of a campaign, except the first run; label of the runs of the unchanged
+ * program. */
 #define AS_TRIAL_KIND "try"
 #define AS_TRIAL_BASE "base"
-/* Maximum number of trials after gains are known: combinations, and one for hot files only. */
+/* Max number of trials that are added after the race: combinations, and one for hot files only. */
 #define AS_COMBINATIONS_MOST 3
 #define AS_LATE_MOST         (AS_COMBINATIONS_MOST + 1)
 
@@ -23,7 +24,7 @@ struct as_trial {
     const struct assay_trial_request *request;
     struct assay_trial_result *result;
     struct assay_campaign *campaign;
-    struct assay_catalogue *catalogue; /* the code of all runs, read once */
+    struct assay_catalogue *catalogue; /* code of all runs; each module is read once */
     struct as_arena arena;
     struct as_build_tree build_tree;
     bool has_build_tree;
@@ -35,27 +36,32 @@ struct as_trial {
     struct as_output_model output;
     int64_t begin_ns;
     double budget_s;
-    double base_s, base_cost_s; /* of the first run */
-    double limit_s;             /* of all others */
-    double check_limit_s;       /* of the user's check; 0: its first run has no limit */
-    bool is_single;             /* one thread works: waiting for a CPU does not count */
-    bool is_over;               /* the user ended it */
-    unsigned base_failed_n;     /* runs of the program as it is that did not end well */
-    char *libraries, *rules;    /* of facts; heap */
+    /* seconds of the first run: of the program, and with all overheads */
+    double base_s, base_cost_s;
+    double limit_s; /* time limit of later runs, seconds */
+    /* time limit of the user's check, seconds; 0 = no limit, because it has not run yet */
+    double check_limit_s;
+    bool is_single;          /* one thread works, so time without a CPU is subtracted */
+    bool is_over;            /* the user stopped the campaign */
+    unsigned base_failed_n;  /* failed runs of the unchanged program */
+    char *libraries, *rules; /* strings of `facts`; on the heap */
     char compilers[64];
     size_t round_of_build, build_all;
 };
 
+/* Returns the seconds left of the budget; negative if it is exceeded. */
 double as_trial_left(const struct as_trial *t);
+/* Passes a formatted note to the user through the callback of the request. */
 void as_trial_note(const struct as_trial *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* Returns true if the user has stopped the campaign; `trial` is a struct as_trial. */
 bool as_trial_stopped(void *trial);
 
 struct as_trial_run {
-    bool is_good;  /* ended by itself with status 0 */
-    double time_s; /* that counts */
+    bool is_good;  /* exited with status 0 within its time limit */
+    double time_s; /* the time that is compared */
     double wall_s;
-    double cost_s; /* with all around it */
+    double cost_s; /* with the overhead of assay */
     struct assay_profile_result profile;
 };
 
@@ -67,34 +73,37 @@ int as_trial_start(struct as_trial *t, struct as_candidate *candidate, bool firs
  * false if the candidate gives other results. */
 int as_trial_judge(struct as_trial *t, struct as_candidate *candidate, int64_t run_id,
                    bool *is_fine, struct assay_error *err);
-/* The user's check of a run that wrote `output`. */
+/* Result of the user's check on the output of a run. */
 struct as_trial_check {
-    bool passes, is_late; /* is_late: it was killed, five times as long as its first run */
-    char said[256];       /* its first line */
+    bool passes, is_late; /* is_late: the check was killed, because it exceeded its time limit */
+    char message[256];    /* first line of the check's output */
 };
-/* Errors: LIMIT (no process). */
+/* Runs the user's check on the file `output`. Errors: LIMIT (no pipe or process). */
 int as_trial_check(struct as_trial *t, const char *output, struct as_trial_check *out,
                    struct assay_error *err);
-/* Asks the user's check, where there is one, of the program as it is: what refuses that judges
- * nothing. Errors: UNSUPPORTED. */
+/* Runs the user's check, if there is one, on a run of the unchanged program. A check that
+ * rejects this run is useless. Errors: UNSUPPORTED (the check rejects it), LIMIT. */
 int as_trial_check_base(struct as_trial *t, int64_t run_id, struct assay_error *err);
-/* Learns from a run of the program as it is. */
+/* Adds the output of a run of the unchanged program to the output model. Errors: NOMEM. */
 int as_trial_learn(struct as_trial *t, int64_t run_id, struct assay_error *err);
 /* Returns the failure in a few words: "ended with status 3: its last line". */
 const char *as_trial_failure(struct as_trial *t, const struct as_trial_run *run);
 
-/* The base build; its failure is the campaign's. */
+/* Builds the unchanged program. Errors: those of the build; NOT_FOUND (the build fails), USAGE
+ * (it does not build the program). */
 int as_trial_build_base(struct as_trial *t, struct assay_error *err);
-/* Builds the candidates from `from` on that have flags. Those with the code of another are SAME. */
+/* Builds the candidates from index `from` on that have flags. A candidate with the code of an
+ * earlier one gets the verdict SAME. */
 int as_trial_build(struct as_trial *t, size_t from, struct assay_error *err);
 
-/* Adds `it`, which has flags, for the files alone that have most of the time; nothing where there
- * is no debug information, or these are all. Errors: NOMEM, those of reading. */
+/* Adds a candidate with the flags of `it` for hot files only. Adds nothing without debug
+ * information, or if all files are hot. Errors: NOMEM, those of the experiment. */
 int as_trial_add_hot(struct as_trial *t, const struct as_candidate *it, struct assay_error *err);
 
-/* Findings and hosts of the first run, its libraries: what candidates are chosen by. */
+/* Reads the facts that select candidates: findings and machine of the first run, and its
+ * libraries. */
 int as_trial_find_facts(struct as_trial *t, struct assay_error *err);
-/* Rows of the table `trial`, best first, with what changed in the program. */
+/* Writes the rows of the table `trial`, best first, and what changed in the program. */
 int as_trial_write(struct as_trial *t, struct assay_error *err);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * From rules to candidates; see candidate.h and tools/gen-advice.py for what the rules say.
- */
+/* Turns rules into candidates; see candidate.h, and tools/gen-advice.py for the form of rules. */
 #include "trial/candidate.h"
 
 #include <assay/campaign.h>
@@ -17,7 +15,7 @@
 
 /* ---- Lists of words ------------------------------------------------------------------------ */
 
-/* The next word of a text with blanks or `separator` between; false at the end. */
+/* Finds the next word of a text, separated by blanks or `separator`; false at the end. */
 static bool next_of(const char **at, char separator, const char **word, size_t *n)
 {
     const char blanks[] = {separator, '\0'};
@@ -37,7 +35,7 @@ static bool has_word(const char *list, const char *word, size_t n)
     return false;
 }
 
-/* Returns true if one of "a|b" begins a word of the list. */
+/* Returns true if a word of the list starts with one of the parts of "a|b". */
 static bool has_beginning(const char *list, const char *any, size_t any_n)
 {
     char copy[256];
@@ -108,7 +106,7 @@ static bool rule_fits(const struct as_candidate_facts *facts, const struct as_tr
 
 /* ---- Values -------------------------------------------------------------------------------- */
 
-/* The word of the launcher's command that says how many ranks; 0: none. */
+/* Returns the index of the launcher's word for the number of ranks; 0 if there is none. */
 static size_t ranks_at(const struct as_candidate_facts *facts)
 {
     if (facts->launcher == ASSAY_LAUNCH_PROGRAM || facts->launcher == ASSAY_LAUNCH_SCRIPT)
@@ -120,7 +118,8 @@ static size_t ranks_at(const struct as_candidate_facts *facts)
     return 0;
 }
 
-/* `text` with {cpus} and its like in their places; NULL: NOMEM, or a number below 1. */
+/* Returns `text` with {cpus} and similar names filled in. NULL without memory, or if a number is
+ * below 1. */
 static const char *filled_in(const struct as_candidate_facts *facts, const char *text, size_t n,
                              struct as_arena *arena)
 {
@@ -184,7 +183,7 @@ static bool is_set_to(const struct assay_setting *it)
     return now && strcmp(now, it->value) == 0;
 }
 
-/* Values that the user set stay: ours are appended. */
+/* Returns the value appended to the user's value of LD_PRELOAD or GLIBC_TUNABLES; else `value`. */
 static const char *joined_value(const char *name, const char *value, struct as_arena *arena)
 {
     const char *now = getenv(name);
@@ -233,7 +232,7 @@ static bool set_row_variables(struct as_candidate *it, const struct as_try_row *
     return true;
 }
 
-/* Returns true for the unchanged program. */
+/* Returns true if the candidate equals the unchanged program. */
 static bool changes_nothing(const struct as_candidate *it, const struct as_candidate_facts *facts)
 {
     const size_t at = ranks_at(facts);
@@ -259,7 +258,7 @@ static bool is_same_change(const struct as_candidate *a, const struct as_candida
     return true;
 }
 
-/* ---- Choosing ------------------------------------------------------------------------------ */
+/* ---- Choice -------------------------------------------------------------------------------- */
 
 static bool is_asked_for(const struct as_candidate_facts *facts, const struct as_try_row *row)
 {
@@ -272,7 +271,7 @@ static bool is_asked_for(const struct as_candidate_facts *facts, const struct as
     return false;
 }
 
-/* False: it does not fit, or would change nothing. */
+/* Makes the candidate of a rule; false if it does not apply or changes nothing. */
 static bool make_candidate(const struct as_try_row *row, const struct as_candidate_facts *facts,
                            struct as_arena *arena, struct as_candidate *out)
 {
@@ -298,7 +297,8 @@ static bool make_candidate(const struct as_try_row *row, const struct as_candida
     return !changes_nothing(out, facts);
 }
 
-/* Two rules may be equal: as many cores as CPUs. */
+/* Returns true if an equal candidate exists. Two rules can be equal: for example, if there are
+ * as many cores as CPUs. */
 static bool is_there(const as_candidate_list *all, const struct as_candidate *it)
 {
     as_vec_foreach (all, other)
@@ -325,7 +325,7 @@ int as_candidates_choose(const struct as_candidate_facts *facts, unsigned what,
     return 0;
 }
 
-/* ---- Running ------------------------------------------------------------------------------- */
+/* ---- Commands ------------------------------------------------------------------------------ */
 
 static size_t count_words(const char *const *words)
 {
@@ -426,7 +426,7 @@ int as_candidates_join(const as_candidate_list *all, const uint32_t *part, size_
         out->part[i] = part[i];
         is_fine = add_part(out, &all->at[part[i]], arena);
     }
-    /* A training build has the other options too. */
+    /* Without training, `train` is not needed: the build has all options of the parts. */
     if (!out->is_trained)
         out->train = NULL;
     return is_fine ? 0 : as_error_nomem(err, "what is tried");

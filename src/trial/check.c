@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The user's own check of results: a command that runs where the program runs, held to a time that
- * its first run gives.
+ * Runs the user's check of results. The command runs in the directory of the program. Its first run
+ * sets the time limit of later runs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "trial/campaign.h"
 
-/* A check that takes so many times as long as the first one hangs. */
+/* Time limit of a check: this many times its first run, plus seconds. A longer check hangs. */
 #define TOO_LONG_TIMES  5
 #define TOO_LONG_MORE_S 2
 #define LOOK_MS         50
@@ -27,16 +27,16 @@
 struct check {
     const struct as_trial *trial;
     pid_t pid;
-    int from; /* what it writes */
+    int from; /* pipe with its output */
     struct as_looks looks;
-    int64_t most_ns; /* that it may be looked at */
-    char *said;      /* its first line */
-    size_t said_n, size_b;
+    int64_t most_ns; /* time limit; suspends of the machine do not count */
+    char *message;   /* first line of its output */
+    size_t message_n, size_b;
     bool is_line_over;
     bool is_late, is_stopped;
 };
 
-/* A group of its own: what it starts ends with it. */
+/* Starts the check in its own process group, so that its children are killed with it. */
 static int start_check(struct check *it, const char *output, struct assay_error *err)
 {
     char real[PATH_MAX];
@@ -67,14 +67,14 @@ static int start_check(struct check *it, const char *output, struct assay_error 
 static void store_first_line(struct check *it, const char *text, size_t n)
 {
     for (size_t i = 0; i < n && !it->is_line_over; i++) {
-        it->is_line_over = text[i] == '\n' || it->said_n + 1 == it->size_b;
+        it->is_line_over = text[i] == '\n' || it->message_n + 1 == it->size_b;
         if (!it->is_line_over)
-            it->said[it->said_n++] = text[i];
+            it->message[it->message_n++] = text[i];
     }
-    it->said[it->said_n] = '\0';
+    it->message[it->message_n] = '\0';
 }
 
-/* Reads its output, so that it never blocks; returns false at the end. */
+/* Reads some output, so that the check never blocks; returns false at its end. */
 static bool read_some(struct check *it)
 {
     struct pollfd wait = {.fd = it->from, .events = POLLIN};
@@ -95,8 +95,8 @@ static bool must_end(struct check *it)
     return it->is_late || it->is_stopped;
 }
 
-/* Waits for the end of the command and returns its status. Background processes may keep the
- * pipe: only the command counts. */
+/* Waits for the end of the command and returns its status. The function does not wait for
+ * background processes that keep the pipe open. */
 static int await_check(struct check *it)
 {
     int status = 1;
@@ -122,10 +122,10 @@ int as_trial_check(struct as_trial *t, const char *output, struct as_trial_check
                    struct assay_error *err)
 {
     const int64_t begin_ns = as_monotonic_ns();
-    struct check it = {.trial = t, .said = out->said, .size_b = sizeof out->said};
+    struct check it = {.trial = t, .message = out->message, .size_b = sizeof out->message};
 
     as_looks_begin(&it.looks);
-    out->said[0] = '\0';
+    out->message[0] = '\0';
     it.most_ns = t->check_limit_s > 0 ? (int64_t)(t->check_limit_s * 1e9) : INT64_MAX;
     AS_TRY(start_check(&it, output, err));
     const int status = await_check(&it);

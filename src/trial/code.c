@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The machine code that a build made, as a digest: two builds with the same one run the same
- * instructions, whatever their debug information says.
+ * Computes the digest of built machine code. Two builds with the same digest run the same
+ * instructions; debug information does not count.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ bool as_code_is_program(const char *path)
            (head[16] == ET_EXEC || head[16] == ET_DYN);
 }
 
-/* ---- The digest ---------------------------------------------------------------------------- */
+/* ---- Digest -------------------------------------------------------------------------------- */
 
 static void mix_bytes(uint64_t *digest, const void *bytes, size_t n)
 {
@@ -39,7 +39,7 @@ static void mix_bytes(uint64_t *digest, const void *bytes, size_t n)
         *digest = (*digest ^ at[i]) * 1099511628211u;
 }
 
-/* A file that cannot be read as a program counts by its size. */
+/* Mixes in the code sections of a file; of an unreadable program, only its size. */
 static void mix_object(uint64_t *digest, const char *path)
 {
     const struct assay_section *section;
@@ -106,7 +106,7 @@ unsigned as_code_compilers(const char *path)
     close(fd);
     if (number)
         return 0;
-    /* The files that gcc's linker adds name it in programs of clang too. */
+    /* Programs built by clang name gcc too, in the start files that the linker adds. */
     if (has_bytes(bytes, n, "clang version"))
         found |= AS_CODE_CLANG;
     else if (has_bytes(bytes, n, "GCC: ("))

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Facts before any trial: the first run, findings, used libraries, the machine.
- */
+/* Facts before any trial: findings of the first run, its libraries, and the machine. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +16,7 @@
 
 /* ---- Lists --------------------------------------------------------------------------------- */
 
-/* Words of a column, a blank before and behind each; on the heap. */
+/* Appends the strings of a column, with a blank before and behind each. */
 static int list_column(struct as_trial *t, const char *sql, struct as_str *out,
                        struct assay_error *err)
 {
@@ -47,7 +45,7 @@ static void list_needed(const char *path, struct as_str *out)
     assay_object_close(&object);
 }
 
-/* Checks all words that are programs: those of the launcher do no harm. */
+/* Lists the libraries of all words that are programs. Libraries of a launcher do no harm. */
 static int find_libraries(struct as_trial *t, const struct assay_launch_plan *plan,
                           struct assay_error *err)
 {
@@ -66,7 +64,7 @@ static int find_libraries(struct as_trial *t, const struct assay_launch_plan *pl
 
 /* ---- Findings ------------------------------------------------------------------------------ */
 
-/* Without them every candidate is one of the standard set. */
+/* Makes the findings of the first run. Without findings, only standard candidates are tried. */
 static void advise_base(struct as_trial *t)
 {
     const struct assay_quality_options options = {.catalogue = t->catalogue};
@@ -87,7 +85,7 @@ static int find_rules(struct as_trial *t, struct assay_error *err)
     return rc < 0 ? rc : t->rules ? 0 : as_error_nomem(err, "the findings");
 }
 
-/* ---- The machine --------------------------------------------------------------------------- */
+/* ---- Machine ------------------------------------------------------------------------------- */
 
 static int find_machine(struct as_trial *t, struct assay_error *err)
 {

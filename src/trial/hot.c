@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Options for hot files only: finds the source files with most of the time, and makes the candidate
+ * Options for hot files only: finds the source files with most of the time, and makes a candidate
  * with flags for them.
  */
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "base/vec.h"
 #include "trial/campaign.h"
 
-/* Files are hot until so much of the time is in them. */
+/* The hot files are the fewest files with this share of the time, at most HOT_MOST. */
 #define HOT_SHARE 0.9
 #define HOT_MOST  16
 
@@ -21,7 +21,7 @@ struct hot_file {
 };
 typedef AS_VEC(struct hot_file) hot_file_list;
 
-/* A unit's name below the source directory: "src/solve.c". */
+/* Returns the name of a unit relative to the source directory, such as "src/solve.c". */
 static const char *below_source(const struct as_trial *t, const char *name)
 {
     const size_t n = strlen(t->build_tree.source);
@@ -33,7 +33,7 @@ static const char *below_source(const struct as_trial *t, const char *name)
     return name;
 }
 
-/* Reads files of programs built by the unchanged build, most time first. */
+/* Lists the source files of the base build, sorted by time, longest first. */
 static int read_files(struct as_trial *t, hot_file_list *out, double *all_ns,
                       struct assay_error *err)
 {
@@ -63,7 +63,7 @@ static int read_files(struct as_trial *t, hot_file_list *out, double *all_ns,
     return rc;
 }
 
-/* Returns the number of hot files; 0: too many for a choice. */
+/* Returns the number of hot files, or 0 if they are too many. */
 static size_t count_hot(const hot_file_list *file, double all_ns)
 {
     double sum_ns = 0;
@@ -97,7 +97,7 @@ static int add_candidate(struct as_trial *t, const struct as_candidate *like,
     it.run_id = 0;
     it.run_n = 0;
     it.command = NULL;
-    it.said = it.why = NULL;
+    it.message = it.why = NULL;
     if (!only || !it.name || !it.title || as_vec_push(&t->candidate, it) < 0)
         return as_error_nomem(err, "what is tried");
     return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The code of what a build made. */
+/* Machine code and compilers of built programs. */
 #ifndef AS_TRIAL_INTERNAL_H
 #define AS_TRIAL_INTERNAL_H
 
@@ -9,11 +9,13 @@
 
 #include <assay/error.h>
 
-/* Returns true if a file is a program or library for this machine, by its first bytes. */
+/* Returns true if the first bytes of a file are those of a program or library for this machine. */
 bool as_code_is_program(const char *path);
-/* Digest of the machine code of all programs and libraries below `directory`. Errors: NOMEM. */
+/* Computes the digest of the machine code of all programs and libraries below `directory`.
+ * Errors: NOMEM. */
 int as_code_digest(const char *directory, uint64_t *out, struct assay_error *err);
-/* Families of compilers that a file names: bits. */
+/* Bits of the compiler families that a file names. as_code_compilers returns 0 if it cannot read
+ * the file. */
 #define AS_CODE_GCC      1u
 #define AS_CODE_CLANG    2u
 #define AS_CODE_GFORTRAN 4u

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Output as words; see output.h. A word is a number, or what stands between numbers and blanks.
+ * Splits output into words; see output.h. A word is a number, or the text between numbers and
+ * blanks.
  */
 #include "trial/output.h"
 
@@ -20,7 +21,8 @@ void as_output_model_fini(struct as_output_model *model)
 
 /* ---- Words --------------------------------------------------------------------------------- */
 
-/* A digit, or a sign or point before one, that does not go on with a name. */
+/* Returns true if a number begins at `at`: a digit, or a sign or point before one. A digit
+ * inside a name does not count. */
 static bool begins_number(const char *text, size_t at, size_t n)
 {
     size_t i = at;
@@ -64,7 +66,7 @@ static size_t word_end(const char *text, size_t at, size_t n)
     return at;
 }
 
-/* Appends the words of a text; NOMEM. */
+/* Appends the words of a text. Errors: NOMEM. */
 static int list_words(const char *text, size_t n, as_word_list *out)
 {
     uint32_t line = 1;
@@ -104,7 +106,7 @@ static bool is_same_word(const char *a, const struct as_word *x, const char *b,
     return x->n == y->n && memcmp(a + x->at, b + y->at, x->n) == 0;
 }
 
-/* ---- Learning ------------------------------------------------------------------------------ */
+/* ---- Model --------------------------------------------------------------------------------- */
 
 static void mark_varying(struct as_output_model *model, const char *text, const as_word_list *word)
 {
@@ -136,7 +138,7 @@ int as_output_learn(struct as_output_model *model, const char *text, size_t n)
     return rc;
 }
 
-/* ---- Comparing ----------------------------------------------------------------------------- */
+/* ---- Comparison ---------------------------------------------------------------------------- */
 
 static void note_difference(struct as_output_difference *out, const struct as_output_model *model,
                             const struct as_word *known, const char *text,
@@ -151,7 +153,7 @@ static void note_difference(struct as_output_difference *out, const struct as_ou
             *c = '?';
 }
 
-/* Relative difference of two numbers; infinite where one is none. */
+/* Returns the relative difference of two numbers; infinite if one of them is not finite. */
 static double relative_difference(double a, double b)
 {
     const double most = fmax(fabs(a), fabs(b));
@@ -160,7 +162,7 @@ static double relative_difference(double a, double b)
     return most > 0 ? fabs(a - b) / most : 0;
 }
 
-/* The place of the first digit in which two numbers differ, as they would be written. */
+/* Returns the position of the first differing digit of two numbers, from 1. */
 static int first_digit(double a, double b)
 {
     const double most = fmax(fabs(a), fabs(b)), off = fabs(a - b);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compares the output of a program with earlier output: word by word, and numbers as numbers. Parts
+ * Compares the output of a program with earlier output, word by word, and numbers by value. Parts
  * that differ between unchanged runs (times, dates, addresses) are left out.
  */
 #ifndef AS_TRIAL_OUTPUT_H
@@ -16,7 +16,7 @@
 #include "base/vec.h"
 
 struct as_word {
-    uint32_t at, n; /* in the text */
+    uint32_t at, n; /* offset and length in the text, bytes */
     uint32_t line;
     bool is_number, varies;
 };
@@ -28,17 +28,17 @@ struct as_output_model {
     struct as_str text;
     as_word_list word;
     unsigned run_n;
-    bool is_wild; /* its runs have other lines or words: nothing can be compared */
+    bool is_wild; /* lines or words differ between unchanged runs, so nothing can be compared */
     size_t varying_n;
 };
 
 struct as_output_difference {
-    int digit;       /* of the number that differs most, the first that does; from 1 */
+    int digit;       /* first differing digit, from 1, of the number that differs most */
     bool is_known;   /* false: nothing could be compared */
-    bool differs;    /* by words, or numbers beyond the tolerance */
-    double relative; /* largest of numbers; 0: all are the same */
-    uint32_t line;   /* of that, or of the first words that differ; from 1 */
-    char text[200];  /* "line 4: 1.0000003 instead of 1.0000000"; "" where all is the same */
+    bool differs;    /* words differ, or numbers by more than the tolerance */
+    double relative; /* largest relative difference of numbers; 0 = all are equal */
+    uint32_t line;   /* line of that number, or of the first differing word; from 1 */
+    char text[200];  /* "line 4: 1.0000003 instead of 1.0000000"; "" if equal */
 };
 
 void as_output_model_fini(struct as_output_model *model);
@@ -48,7 +48,7 @@ int as_output_learn(struct as_output_model *model, const char *text, size_t n);
 int as_output_compare(const struct as_output_model *model, const char *text, size_t n,
                       double tolerance, struct as_output_difference *out);
 
-/* "the same", "differ in the 9th digit", "differ: line 4: ...". */
+/* Writes the difference as "the same", "differ in the 9th digit" or "differ: line 4: ...". */
 void as_output_describe(const struct as_output_difference *it, char *text, size_t size_b);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The race of variants; see race.h. Its statistics are those of doc/internals/compare.md. Its order
- * is that of successive halving (Z. Karnin, T. Koren, O. Somekh, ICML 2013). Claims rest on
- * intervals only: a dropped variant makes no claim.
+ * The race of variants; see race.h. doc/internals/compare.md describes its statistics. The order of
+ * runs is successive halving (Z. Karnin, T. Koren, O. Somekh, ICML 2013). Claims rest on intervals
+ * only: a dropped variant makes no claim.
  */
 #include "trial/race.h"
 
@@ -12,16 +12,16 @@
 #include "base/error.h"
 #include "base/ranks.h"
 
-/* Rounds before the first look. */
+/* Rounds before the first test. */
 #define ROUNDS_FEWEST 4
-/* Mean number of runs of a variant before the first look, if time is short. */
+/* Mean number of runs of a variant before the first test, if time is short. */
 #define FIRST_ROUNDS 1.75
-/* A gain that is known to this part of itself, or of the time, needs no further runs. */
+/* A gain needs no more runs if half of its interval is below this share of the gain or the time. */
 #define GAIN_KNOWN 0.15
 #define TIME_KNOWN 0.004
 
-/* A larger possible slowdown means that nothing is known yet: Student's t of few runs has no
- * information. */
+/* If a slowdown beyond this factor is possible, nothing is known yet: few runs give Student's t
+ * no information. */
 #define SLOWER_MOST 100
 
 void as_race_init(struct as_race *race, size_t family)
@@ -81,7 +81,7 @@ static double round_cost(const struct as_race *race)
     return sum;
 }
 
-/* ---- What is known ------------------------------------------------------------------------- */
+/* ---- Tests --------------------------------------------------------------------------------- */
 
 static int compare_with_base(struct as_race *race, size_t racer, struct as_paired *out)
 {
@@ -112,8 +112,8 @@ static enum assay_trial_verdict verdict_of(const struct as_racer *it)
     return it->interval.low > 1 ? ASSAY_TRIAL_HARM : ASSAY_TRIAL_NONE;
 }
 
-/* Collects logarithms of the runs of a variant, and of base from the one before its first run to
- * the one after its last. */
+/* Lists the logarithms of the runs of a variant. For base, lists the runs from the one before
+ * the variant's first run to the one after its last. */
 static void list_logs(const struct as_race *race, size_t racer, double *base, size_t *base_n,
                       double *own, size_t *own_n)
 {
@@ -137,8 +137,8 @@ static void list_logs(const struct as_race *race, size_t racer, double *base, si
 }
 
 /*
- * The same by ranks, which a run that was disturbed hardly moves: where both intervals hold, what
- * they have in common does. Each has half of the error.
+ * Narrows the interval with a rank test, which outliers hardly move. If the two intervals overlap,
+ * their intersection counts. Each interval has half of the allowed error.
  */
 static int narrow_by_ranks(const struct as_race *race, size_t number, double alpha,
                            struct as_racer *it)
@@ -163,7 +163,7 @@ static int narrow_by_ranks(const struct as_race *race, size_t number, double alp
     return 0;
 }
 
-/* Each look at a variant spends a part of what it may spend. */
+/* Tests a variant if it has new runs. Each test uses a part of the variant's allowed error. */
 static int judge_racer(struct as_race *race, size_t number)
 {
     struct as_racer *it = &race->racer.at[number];
@@ -216,7 +216,7 @@ static bool is_known_well(const struct as_racer *it)
     return half <= TIME_KNOWN || half <= GAIN_KNOWN * fabs(1 - it->ratio);
 }
 
-/* Nothing is left to find out: it harms, does nothing, or its gain is known. */
+/* Returns true if more runs cannot help: a harm, no effect, or a gain that is known well. */
 static bool is_settled(const struct as_racer *it)
 {
     if (it->verdict == ASSAY_TRIAL_HARM)
@@ -226,7 +226,7 @@ static bool is_settled(const struct as_racer *it)
     return it->verdict == ASSAY_TRIAL_GAIN && is_known_well(it);
 }
 
-/* The most that it can be is less than the best is at least. */
+/* Returns true if the variant is certainly slower than the best one. */
 static bool cannot_win(const struct as_race *race, const struct as_racer *it)
 {
     const size_t best = as_race_best(race);
@@ -243,7 +243,7 @@ static int by_ratio(const void *a, const void *b, void *context)
     return (p > q) - (p < q);
 }
 
-/* Keeps the `keep` variants that look fastest, and those that are faster for certain. */
+/* Drops all but the `keep` fastest variants; variants with a certain gain stay. */
 static int drop_slowest(struct as_race *race, size_t keep)
 {
     size_t *order = as_calloc(race->racer.n + 1, sizeof *order), n = 0;
@@ -278,7 +278,7 @@ static int look_at_all(struct as_race *race)
     return still_in(race) > before / 2 ? drop_slowest(race, (before + 1) / 2) : 0;
 }
 
-/* Drops the slowest variants that do not fit into the time for four runs. */
+/* Drops the slowest variants if the time does not suffice for four rounds. */
 static int fit_in_time(struct as_race *race, double left_s)
 {
     if (race->round >= ROUNDS_FEWEST || still_in(race) < 2)
@@ -300,9 +300,9 @@ static int fit_in_time(struct as_race *race, double left_s)
 }
 
 /*
- * Before anything has run: of variants that there is no time for the last to join go, least
- * promising as they are. Those that stay share four rounds, of which the last three see a quarter
- * of them.
+ * Drops the last variants before the first run if the time is too short; the list is sorted by
+ * promise. The variants that stay share four rounds; a quarter of them takes part in the last
+ * three.
  */
 static void fit_at_start(struct as_race *race, double left_s)
 {
@@ -318,7 +318,7 @@ static void fit_at_start(struct as_race *race, double left_s)
     }
 }
 
-/* The base that ends a round has run. */
+/* Ends a round after its last base run: tests the variants, or drops those that do not fit. */
 static int end_round(struct as_race *race, double left_s)
 {
     bool is_look;
@@ -357,7 +357,8 @@ size_t as_race_next(struct as_race *race, double left_s)
     return as_race_next(race, left_s);
 }
 
-/* Looks halve the field: what four rounds of all take, and half as much for each that follows. */
+/* The missing rounds up to four cost full rounds. Later tests halve the field each time, so two
+ * more rounds cover all of them. */
 double as_race_time_left(const struct as_race *race)
 {
     const double cost = round_cost(race);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A campaign from its beginning to its end: build, first run, candidates, their builds, the race,
- * combinations of what gained, facts. How to measure is known to race.c, what to try to data/try/.
+ * A campaign from start to end: build, first run, candidates, their builds, race, combinations of
+ * gains, results. race.c decides what to measure, data/try/ what to try.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -18,12 +18,12 @@
 #include "trial/campaign.h"
 
 #define BUDGET_S 300.0
-/* A run that takes this many times as long as the program as it is hangs. */
+/* A run that takes longer than this many times the first run, plus seconds, hangs. */
 #define TOO_LONG_TIMES  5
 #define TOO_LONG_MORE_S 2
 /* Share of the budget left for combinations and hot files. */
 #define LATE_SHARE 0.25
-/* Largest overrun of the budget by a run. */
+/* Max overrun of the budget by one run, as a share of the budget. */
 #define BUDGET_OVER 0.08
 
 const char *assay_trial_word(enum assay_trial_verdict verdict)
@@ -85,7 +85,7 @@ static void report_trial_run(const struct as_trial *t, const char *name)
         t->request->tell(t->request->context, &news);
 }
 
-/* ---- The program as it is ------------------------------------------------------------------ */
+/* ---- Unchanged program --------------------------------------------------------------------- */
 
 static int run_base_first(struct as_trial *t, struct assay_error *err)
 {
@@ -103,7 +103,7 @@ static int run_base_first(struct as_trial *t, struct assay_error *err)
                             "again",
                             t->request->profile.command[0], as_trial_failure(t, &run));
     t->base_s = run.time_s;
-    /* Its code is read for the first time: others will not take so long around the program. */
+    /* The first run includes the analysis of the code; later runs have less overhead. */
     t->base_cost_s = run.wall_s + (run.cost_s - run.wall_s) / 4;
     t->limit_s = TOO_LONG_TIMES * run.wall_s + TOO_LONG_MORE_S;
     AS_TRY(as_trial_learn(t, run.profile.run_id, err));
@@ -147,7 +147,7 @@ static int choose_candidates(struct as_trial *t, struct assay_error *err)
     return join_race(t, 0, err);
 }
 
-/* ---- The race ------------------------------------------------------------------------------ */
+/* ---- Race ---------------------------------------------------------------------------------- */
 
 static int run_base_once(struct as_trial *t, struct assay_error *err)
 {
@@ -167,14 +167,14 @@ static int run_base_once(struct as_trial *t, struct assay_error *err)
 }
 
 static void drop_candidate(struct as_trial *t, struct as_candidate *it,
-                           enum assay_trial_verdict verdict, const char *said)
+                           enum assay_trial_verdict verdict, const char *message)
 {
     it->verdict = verdict;
-    it->said = said;
+    it->message = message;
     as_race_leave(&t->race, (size_t)it->racer);
 }
 
-/* A run that would last beyond the budget is cut off there. */
+/* Sets the time limit of a run that would exceed the budget; `limit_s` receives the old limit. */
 static void limit_run(struct as_trial *t, double *limit_s)
 {
     const double left = as_trial_left(t) + BUDGET_OVER * t->budget_s;
@@ -226,7 +226,7 @@ static struct as_candidate *of_racer(struct as_trial *t, size_t racer)
 
 #define BASE_FAILURES_MOST 3
 
-/* Time for the race: `late` is its second part. */
+/* Returns the seconds left for the race; `late` is its second part, with combinations. */
 static double race_left(const struct as_trial *t, bool late)
 {
     const bool is_shared = !late && as_race_best(&t->race) != AS_RACE_END;
@@ -258,7 +258,7 @@ static int by_gain(const void *a, const void *b, void *context)
     return (x > y) - (x < y);
 }
 
-/* Lists gains with the same results, one per group, best first. */
+/* Lists the candidates with a gain and unchanged results, one per group, best first. */
 static size_t list_winners(struct as_trial *t, uint32_t *winner)
 {
     size_t n = 0, kept = 0;
@@ -281,7 +281,8 @@ static size_t list_winners(struct as_trial *t, uint32_t *winner)
     return kept;
 }
 
-/* The best two, the best three, and all of them: each measured, not multiplied. */
+/* Adds combinations of the best two, the best three, and all winners. Each is measured, because
+ * gains do not multiply. */
 static int add_combinations(struct as_trial *t, struct assay_error *err)
 {
     uint32_t winner[AS_PARTS_MOST];
@@ -328,9 +329,9 @@ static int race_late(struct as_trial *t, struct assay_error *err)
     return run_race(t, true, err);
 }
 
-/* ---- The whole ----------------------------------------------------------------------------- */
+/* ---- Campaign ------------------------------------------------------------------------------ */
 
-/* Sets the missing verdicts. */
+/* Sets the verdicts that are still open, and counts gains and harms. */
 static void settle_verdicts(struct as_trial *t)
 {
     as_vec_foreach (&t->candidate, it) {
@@ -342,8 +343,8 @@ static void settle_verdicts(struct as_trial *t)
             it->verdict = ASSAY_TRIAL_DIFFERS;
         if (!racer->run_n)
             it->verdict = ASSAY_TRIAL_NOT_RUN;
-        if (!racer->run_n && !it->said)
-            it->said = t->is_over ? "ended by the user" : "the time was too short";
+        if (!racer->run_n && !it->message)
+            it->message = t->is_over ? "ended by the user" : "the time was too short";
         t->result->gain_n += it->verdict == ASSAY_TRIAL_GAIN;
         t->result->harm_n += it->verdict == ASSAY_TRIAL_HARM;
     }
@@ -372,7 +373,7 @@ static int run_steps(struct as_trial *t, struct assay_error *err)
     return rc < 0 ? rc : written;
 }
 
-/* A copy of the working directory, in which the program runs: its path, and we are there. */
+/* Copies the working directory to `path` and changes to the copy, where the program runs. */
 static int enter_copy(char *path, size_t size_b, struct assay_error *err)
 {
     char here[PATH_MAX];

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * One run of a campaign: started, timed, and its results judged.
- */
+/* Starts one run of a campaign, measures its time and compares its results. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,14 +13,14 @@
 #include "base/untrusted_open.h"
 #include "trial/campaign.h"
 
-/* Largest output that is compared. */
+/* Max size of compared output. */
 #define OUTPUT_MOST_B (16u << 20)
 
 /* ---- Time ---------------------------------------------------------------------------------- */
 
 /*
- * Reads the wall time of a run. With a single working thread, its time ready to run without a CPU
- * is subtracted: that is external load, and most of the variation on a busy machine.
+ * Reads the wall time of a run. For a program with one working thread, its time in the run queue is
+ * subtracted. That time is external load, and most of the variation on a busy machine.
  */
 static int read_time(struct as_trial *t, bool first, struct as_trial_run *run,
                      struct assay_error *err)
@@ -54,7 +52,7 @@ static int read_time(struct as_trial *t, bool first, struct as_trial_run *run,
     return rc < 0 ? rc : 0;
 }
 
-/* ---- Starting ------------------------------------------------------------------------------ */
+/* ---- Start --------------------------------------------------------------------------------- */
 
 static void fill_run(const struct as_trial *t, const struct as_candidate *it, bool main,
                      struct assay_campaign_run *run)
@@ -103,7 +101,7 @@ static void output_path(const struct as_trial *t, int64_t run_id, char *path, si
              (long long)run_id);
 }
 
-/* Reads the output of a run; empty without a file. NOMEM. */
+/* Reads the output of a run; without a file, `out` stays empty. Errors: NOMEM. */
 static int read_output(const struct as_trial *t, int64_t run_id, struct as_str *out)
 {
     char path[64], block[1 << 14];
@@ -144,7 +142,7 @@ int as_trial_check_base(struct as_trial *t, int64_t run_id, struct assay_error *
         err, ASSAY_ERR_UNSUPPORTED,
         "--check: '%s' rejects the results of the unchanged program%s%.150s; fix the check so "
         "that it ends with status 0",
-        t->request->check, check.said[0] ? ": " : "", check.said);
+        t->request->check, check.message[0] ? ": " : "", check.message);
 }
 
 static int judge_by_check(struct as_trial *t, struct as_candidate *it, int64_t run_id,
@@ -156,7 +154,7 @@ static int judge_by_check(struct as_trial *t, struct as_candidate *it, int64_t r
     output_path(t, run_id, path, sizeof path);
     AS_TRY(as_trial_check(t, path, &check, err));
     if (it->output.differs || t->is_over)
-        return 0; /* what failed once stays so */
+        return 0; /* a failed check stays failed */
     it->output = (struct as_output_difference){.is_known = true, .differs = !check.passes};
     if (check.passes)
         return 0;
@@ -166,7 +164,7 @@ static int judge_by_check(struct as_trial *t, struct as_candidate *it, int64_t r
                  t->check_limit_s);
     else
         snprintf(it->output.text, sizeof it->output.text, "the check failed%s%.150s",
-                 check.said[0] ? ": " : "", check.said);
+                 check.message[0] ? ": " : "", check.message);
     return 0;
 }
 
@@ -194,7 +192,7 @@ int as_trial_judge(struct as_trial *t, struct as_candidate *candidate, int64_t r
 
 /* ---- Failures ------------------------------------------------------------------------------ */
 
-/* Its last line that says something. */
+/* Copies the last line that is not empty; control characters become blanks. */
 static void last_line_of(const struct as_str *text, char *line, size_t size_b)
 {
     size_t n = text->n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Directories walked and copied; see tree.h. Blocks are shared with the original where the file
- * system can (copy_file_range(2)).
+ * Walks and copies directories; see tree.h. File systems that can share blocks do so
+ * (copy_file_range(2)).
  */
 #include "trial/tree.h"
 
@@ -19,7 +19,7 @@
 
 #define PATH_ROOM (2 * PATH_MAX)
 
-/* ---- What is left out ---------------------------------------------------------------------- */
+/* ---- Exclusions ---------------------------------------------------------------------------- */
 
 static bool has_ending(const char *name, const char *ending)
 {
@@ -59,7 +59,7 @@ static bool is_left_out(const struct as_tree_copy *copy, const FTSENT *it)
     return copy->sources && is_made_by_builds(it);
 }
 
-/* ---- Walking ------------------------------------------------------------------------------- */
+/* ---- Walk ---------------------------------------------------------------------------------- */
 
 struct tree_walk {
     const struct as_tree_copy *copy;
@@ -125,7 +125,7 @@ static uint64_t mixed(uint64_t digest, const void *bytes, size_t n)
     return digest;
 }
 
-/* Our own output grows during the copy. */
+/* Returns true for the output of assay itself, which grows during the copy. */
 static bool is_our_output(const struct stat *st)
 {
     struct stat own;
@@ -170,7 +170,7 @@ static int cannot_copy(const char *path, struct assay_error *err)
                             : "");
 }
 
-/* Copies by read and write if copy_file_range cannot. */
+/* Copies a file with copy_file_range, or with read and write if that is impossible. */
 static bool copy_bytes(int from, int to)
 {
     char block[1 << 16];
@@ -208,7 +208,7 @@ static int copy_file(const FTSENT *it, const char *to, struct assay_error *err)
     return rc;
 }
 
-/* A link to a path in the directory leads into the copy. */
+/* Copies a symbolic link; a link into the directory points into the copy. */
 static int copy_link(const struct tree_walk *walk, const FTSENT *it, const char *to,
                      struct assay_error *err)
 {
@@ -242,7 +242,7 @@ int as_tree_copy(const struct as_tree_copy *copy, const char *to, struct assay_e
     return walk_tree(&walk, err);
 }
 
-/* ---- Listing ------------------------------------------------------------------------------- */
+/* ---- List ---------------------------------------------------------------------------------- */
 
 int as_tree_files(const char *path, int (*take)(void *context, const char *path), void *context)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compilers with options for some files only: a script in PATH under the names of the installed
- * compilers. It calls the next compiler of the same name.
+ * Compiler wrappers with options for some files only. A script has the names of all installed
+ * compilers and comes first in PATH. It calls the next compiler of the same name.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -57,7 +57,7 @@ static bool write_script(const char *path)
     return (fd < 0 || close(fd) == 0) && done;
 }
 
-/* Links to the script for the compilers of one directory of PATH. */
+/* Links the script under the names of the compilers in one directory of PATH. */
 static void link_compilers(const char *wrappers, const char *directory)
 {
     char path[2 * PATH_MAX];
@@ -68,7 +68,7 @@ static void link_compilers(const char *wrappers, const char *directory)
         for (size_t i = 0; i < sizeof compiler_pattern / sizeof *compiler_pattern; i++)
             if (fnmatch(compiler_pattern[i], entry->d_name, 0) == 0) {
                 snprintf(path, sizeof path, "%s/%s", wrappers, entry->d_name);
-                (void)symlink("compiler", path); /* there already: of a directory before */
+                (void)symlink("compiler", path); /* fails if an earlier directory had it */
             }
     if (open_directory)
         closedir(open_directory);

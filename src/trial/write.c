@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a campaign found, as facts: a row of the table `trial` for each candidate, best first, with
- * what to type and what changed in the program (compare/).
+ * Writes the results of a campaign: a row of the table `trial` for each candidate, best first. A
+ * row has the command for the user and what changed in the program (compare/).
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,14 +15,14 @@
 #include "base/str.h"
 #include "trial/campaign.h"
 
-/* Of a candidate's functions and loops that changed, so many are named. */
+/* Max number of changed functions and loops named per candidate. */
 #define CHANGES_MOST 3
-/* Candidates of which it is asked what changed. */
+/* Max number of candidates with a search for changes. */
 #define WHYS_MOST 8
-/* From here on the host was busy: part of its processors that others had. */
+/* Share of its CPUs used by other processes from which the host counts as busy. */
 #define BUSY 0.2
 
-/* ---- Why ----------------------------------------------------------------------------------- */
+/* ---- Reasons ------------------------------------------------------------------------------- */
 
 static void print_row(struct as_str *out, const struct assay_compare_row *row)
 {
@@ -38,12 +38,12 @@ static void print_row(struct as_str *out, const struct assay_compare_row *row)
         as_str_appendf(out, " (%s)", b->differs[0]);
 }
 
-/* Functions that changed for certain; a loop where it says more. */
+/* Writes the functions and loops with a certain change of at least 1 % of the time. */
 static void write_changes(struct as_str *out, const struct assay_comparison *it)
 {
-    size_t said = 0;
+    size_t message = 0;
 
-    for (size_t i = 0; i < it->row_n && said < CHANGES_MOST; i++) {
+    for (size_t i = 0; i < it->row_n && message < CHANGES_MOST; i++) {
         const struct assay_compare_row *row = &it->row[i];
         const bool is_alone = !row->cell[0].time_s.origin || !row->cell[1].time_s.origin;
         const double change = fabs((row->cell[1].time_s.origin ? row->cell[1].time_s.value : 0) -
@@ -52,11 +52,11 @@ static void write_changes(struct as_str *out, const struct assay_comparison *it)
         if (change < 0.01 * whole || !(row->cell[1].significant || is_alone))
             continue;
         print_row(out, row);
-        said++;
+        message++;
     }
 }
 
-/* What could not be found out is not said: the gain stands without it. */
+/* Returns what changed in the program, or NULL if that is unknown; the gain stands without it. */
 static const char *find_why(struct as_trial *t, const struct as_candidate *it)
 {
     const struct assay_compare_request side[] = {
@@ -97,7 +97,7 @@ static const char *what_word(unsigned what)
     return words[what & 15] ? words[what & 15] : "env";
 }
 
-/* The user's profile is in the directory where the program runs. */
+/* Fills in {profile}: the user's profile is in the directory where the program runs. */
 static const char *typed(struct as_trial *t, const char *text)
 {
     const char *filled =
@@ -105,7 +105,7 @@ static const char *typed(struct as_trial *t, const char *text)
     return filled ? filled : "";
 }
 
-/* What the user types to build it: in two steps where a profile guides it. */
+/* Returns the build command for the user; a profile-guided build has two steps. */
 static const char *build_command(struct as_trial *t, const struct as_candidate *it)
 {
     struct as_str out = {0};
@@ -166,7 +166,7 @@ static int add_trial(struct as_trial *t, const struct as_candidate *it, int64_t 
                                   .title = it->title,
                                   .what = what_word(it->what),
                                   .verdict = assay_trial_word(it->verdict),
-                                  .said = it->said,
+                                  .said = it->message,
                                   .n = (int64_t)it->run_n,
                                   .differs_by = NAN,
                                   .why = it->why,
@@ -215,9 +215,9 @@ static int by_worth(const void *a, const void *b, void *context)
     return p != q ? (p > q) - (p < q) : (x > y) - (x < y);
 }
 
-/* ---- The host ------------------------------------------------------------------------------ */
+/* ---- Host ---------------------------------------------------------------------------------- */
 
-/* The mean time of the program as it is over the race, and whether others had the processors. */
+/* Computes the mean base time over the race, and tests if other processes used the CPUs. */
 static int look_at_host(struct as_trial *t, struct assay_error *err)
 {
     struct as_moments base = {0};

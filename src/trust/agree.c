@@ -3,20 +3,21 @@
 
 #include <math.h>
 
-/* Of an instance: below, what an empty one takes, some 80 cycles, decides what is left of it. */
+/* Min cycles of an instance. An empty one takes about 80 cycles, which dominate shorter
+ * instances. */
 #define CYCLES_LEAST 1000.0
-#define CHAIN_LEAST  0.95 /* the calibration is right within 2 %, an empty instance within 2 % */
+#define CHAIN_LEAST  0.95 /* calibration and empty instances are each accurate within 2 % */
 
 #define TIMES_APART 1.25
 #define DEVIATIONS  4.0
 
-/* NAN where the divisor is none. */
+/* Returns a / b, or NAN if b is not positive. */
 static double ratio_of(double a, double b)
 {
     return b > 0 ? a / b : (double)NAN;
 }
 
-/* By what was counted, else by what the code says of a mean iteration. */
+/* Returns the bytes that an iteration accesses: the counted ones, else those of the model. */
 static double bytes_of_iteration(const struct as_trust_loop *loop)
 {
     const double *fact = loop->fact;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pass: facts of loops that were counted or timed, what agree.c makes of them, as values. */
+/* The pass: reads the facts of counted or timed loops, and stores the results of agree.c. */
 #include <assay/trust.h>
 
 #include <math.h>
@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "experiment/metric_names.h"
 #include "trust/agree.h"
 #include "trust/metrics.h"
 
@@ -17,25 +18,26 @@
 struct judged_loop {
     int64_t id;
     struct as_trust_loop it;
-    int64_t samples; /* behind its time */
+    int64_t samples; /* number of samples in the loop and its inner loops */
 };
 
 struct trusting {
     struct assay_experiment *experiment;
     int64_t run_id;
     AS_VEC(struct judged_loop) loop;
-    struct as_map_u64 of_id; /* to numbers of the list */
+    struct as_map_u64 of_id; /* id -> index in `loop` */
     double l1_b;
     struct as_trust_sums sums;
 };
 
 /* ---- Facts --------------------------------------------------------------------------------- */
 
-/* Loops of run times that wait go round as often as others let them: in no two runs the same, and
- * no model knows how long `pause` takes in a virtual machine. */
+/* Wait loops of parallel run times are left out. The number of their iterations depends on other
+ * threads and differs in every run. No model knows the time of `pause` in a virtual machine. */
 static const char loops_sql[] =
     "SELECT DISTINCT object_id FROM v_values WHERE object_kind = 'loop' AND run_id = ?1"
-    " AND context_id = 0 AND metric IN ('loop_instance_n', 'executed_start_n')"
+    " AND context_id = 0 AND metric IN ('" AS_METRIC_loop_instance_n
+    "', '" AS_METRIC_executed_start_n "')"
     " AND object_id NOT IN (SELECT o.object_id FROM object_time o"
     "  JOIN parallel_category USING (category_id)"
     "  WHERE o.run_id = ?1 AND o.object_kind = 'loop')";
@@ -48,7 +50,7 @@ static const char facts_sql[] =
                    " ORDER BY run_id";
 #undef FACT_WORD
 
-/* A loop has the time of those in it. */
+/* A loop includes the time of its inner loops. */
 static const char times_sql[] =
     "WITH RECURSIVE up (loop_id, own_ns, ns, n) AS ("
     " SELECT object_id, exclusive_ns, exclusive_ns, exclusive_n FROM object_time"
@@ -137,7 +139,7 @@ static int write_value(struct trusting *t, unsigned number, const struct assay_s
     return assay_experiment_value(t->experiment, id, of, value, err);
 }
 
-/* A rate is as sure as the samples behind its time: 95 % of a Poisson count. */
+/* Returns a rate with the uncertainty of its sampled time: 95 % of a Poisson count. */
 static struct assay_quantity rate_of(double value, int64_t samples)
 {
     const double part = samples > 0 ? 1.96 / sqrt((double)samples) : INFINITY;

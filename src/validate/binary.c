@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Innermost loops of a binary as blocks: a body that runs straight through is measured without its
- * closing branch, in place of which the harness and the prediction put dec and jnz. Its data are
- * those of the harness, not the program's.
+ * Measures innermost loops of a binary as blocks. A loop body without branches is measured without
+ * its closing branch; harness and prediction use dec and jnz in its place. The harness provides the
+ * data, not the program.
  */
 #include <inttypes.h>
 
@@ -21,7 +21,7 @@ static bool is_innermost(const struct assay_loop *loop)
     return loop->level == ASSAY_LEVEL_INNERMOST || loop->level == ASSAY_LEVEL_SINGLE;
 }
 
-/* Why a loop is no block, NULL: it is one. */
+/* Returns why a loop cannot be a block, or NULL if it can. */
 static const char *refuse_loop(const struct assay_loop *loop)
 {
     const unsigned unclear =
@@ -58,7 +58,8 @@ static int judge_body(const struct measuring *m, uint32_t loop, const uint8_t *b
     const uint32_t body = m->program->loop[loop].body, header = m->program->loop[loop].header;
     as_str_appendf(&id, "%s:0x%" PRIx64, m->program->body[body].name,
                    m->program->block[header].start);
-    int rc = assay_decode(bytes, size_b, 0, &code, err); /* the harness aligns it */
+    /* address 0: the harness aligns the code */
+    int rc = assay_decode(bytes, size_b, 0, &code, err);
     if (rc == 0) {
         rc = assay_validation_add(m->v, as_str_z(&id), cycles.cycles,
                                   (cycles.high - cycles.low) / cycles.cycles, &code, bytes, size_b,
@@ -109,7 +110,7 @@ int assay_validation_binary(struct assay_validation *v, struct assay_meter *mete
     struct as_progress line;
     int rc = 0;
     as_progress_begin(&line, progress->fd, "measuring loops", program->loop_n);
-    v->options.equal_memory = true; /* as the harness fills it */
+    v->options.equal_memory = true; /* the harness fills all memory with equal values */
     for (uint32_t i = 0; rc == 0 && i < program->loop_n; i++) {
         if (progress->stop && *progress->stop)
             break;

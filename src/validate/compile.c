@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compilers of this machine, and a library of each source by each of them in each way that the
- * processor can run.
+ * Finds the compilers of this machine. Builds each source with each compiler, in each build that
+ * the CPU can run.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 static const struct {
     const char *name, *language;
-    const char *more; /* options of its own: no calls in place of loops */
+    const char *more; /* its own options: do not replace loops by calls */
 } compilers[] = {
     {"gcc", "c", "-fno-tree-loop-distribute-patterns"},
     {"clang", "c", "-fno-builtin"},
@@ -38,7 +38,7 @@ static bool processor_has(const char *needs)
             __builtin_cpu_supports("avx512cd"));
 }
 
-/* Runs it without any output; true: exit status 0. */
+/* Runs a command without input and output; returns true for exit status 0. */
 static bool run_quietly(char *const *words)
 {
     posix_spawn_file_actions_t actions;

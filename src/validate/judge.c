@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pieces of code with what was measured and what is predicted of them, and the statistics of both.
- */
+/* Pieces of code with measured and predicted cycles, and statistics of both. */
 #include <math.h>
 #include <string.h>
 
@@ -130,7 +128,7 @@ double assay_judged_error(const struct assay_judged *judged)
     return fabs(judged->predicted - judged->measured) / judged->measured;
 }
 
-/* Kendall's tau-b over values to a hundredth of a cycle; n log n would be quicker, n is small. */
+/* Returns Kendall's tau-b of values rounded to 0.01 cycles. O(n^2) suffices for small n. */
 static double rank_correlation(const struct assay_judged *const *at, size_t n)
 {
     double agree = 0, only_x = 0, only_y = 0, pairs = 0;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Names of the loops of the suite out of its sources, and what to say when none of them is wanted.
- */
+/* Finds the names of the suite's loops in its sources, and reports a selection without loops. */
 #include <string.h>
 
 #include "base/error.h"
@@ -17,7 +15,7 @@ bool as_suite_name_next(const struct as_suite_source *source, const char **at, s
             const size_t skipped = strlen(before[i]);
             if (strncmp(*at, before[i], skipped) != 0)
                 continue;
-            /* NAME_N: N is how many arrays it goes through */
+            /* NAME_N: N is the number of its arrays */
             *name = (struct as_view){*at + skipped, strcspn(*at + skipped, ",(") - 2};
             return true;
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arrays that fit the first level of the cache, at several places: stores look like sources of
- * loads that are whole pages away; and calls of a loop on them.
+ * Calls loops on arrays that fit into the L1 cache, at several placements. The placement matters
+ * because a load seems to depend on a store whole pages away.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,8 @@ enum {
     STAGGER_MOST_B = 2368,
     SCALARS_B = 1024
 };
-/* By how much more than its size an array begins behind the one before, a place each: no two of
- * them begin near each other in a page. */
+/* Gap behind each array in bytes, by placement: no two arrays start at nearly the same page
+ * offset. */
 static const uint16_t stagger_b[AS_SUITE_PLACES] = {832, 1216, STAGGER_MOST_B};
 
 struct as_suite_arrays {
@@ -54,7 +54,7 @@ void as_suite_place(struct as_suite_arrays *arrays, unsigned place)
 void as_suite_arrays_free(struct as_suite_arrays **arrays)
 {
     if (*arrays)
-        free((*arrays)->block); /* of posix_memalign */
+        free((*arrays)->block); /* allocated by posix_memalign */
     as_free(*arrays);
     *arrays = NULL;
 }
@@ -100,7 +100,7 @@ void as_suite_run(void *context, bool longer, unsigned repeats)
     const struct as_suite_work *work = context;
     const struct as_suite_arrays *arrays = work->arrays;
     for (unsigned i = 0; i < repeats; i++) {
-        /* No call overlaps with the one before: how far that goes depends on its length. */
+        /* Keep calls from overlapping: the amount of overlap depends on their length. */
         _mm_lfence();
         work->loop(longer ? work->longer : work->shorter, arrays->array[0], arrays->array[1],
                    arrays->array[2], arrays->array[3], (const int *)(void *)arrays->array[4],

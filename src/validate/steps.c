@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lengths of the calls a loop is measured in, and the cycles of an iteration out of what longer
- * calls take longer. The branch that ends a loop is predicted as long as the history of branches
- * reaches back to its beginning (Golden Cove: 194 taken ones, Haswell: 93; Yavarzadeh et al.,
- * "Half&Half", S&P 2023; Zen 5 as measured: some 110), and costs some 65 cycles beyond. All lengths
- * are therefore on one side of that; and of the slopes between them the middle one counts.
+ * Chooses the lengths of measured calls, and estimates the cycles of an iteration from the
+ * differences between lengths. A CPU predicts the end of a loop while its branch history reaches
+ * the start of the loop. Golden Cove keeps 194 taken branches, Haswell 93 (Yavarzadeh et al.,
+ * "Half&Half", S&P 2023). Zen 5 keeps about 110 (measured). Beyond that, the end costs about 65
+ * cycles. All lengths are therefore on one side of this limit, and the median of the slopes counts.
  */
 #include <math.h>
 
@@ -12,13 +12,13 @@
 #include "validate/suite.h"
 
 enum {
-    STEP = 64,       /* elements: lengths are multiples of it, so that no remainder runs */
-    PREDICTED = 88,  /* branches behind which the end is still foreseen */
-    FORGOTTEN = 256, /* iterations behind which it never is */
+    STEP = 64,       /* elements; lengths are multiples of it, so that no remainder loop runs */
+    PREDICTED = 88,  /* branches up to which the end is predicted */
+    FORGOTTEN = 256, /* iterations beyond which it never is */
     PAIRS = AS_SUITE_LENGTHS * (AS_SUITE_LENGTHS - 1) / 2
 };
 
-/* From and to in steps, as far apart as can be on one side. */
+/* Computes `from` and `to` in steps, as far apart as possible on one side of the limit. */
 void as_suite_lengths(long most, double iterations, double branches, long out[AS_SUITE_LENGTHS])
 {
     const long all = most / STEP > AS_SUITE_LENGTHS ? most / STEP : AS_SUITE_LENGTHS;
@@ -30,7 +30,7 @@ void as_suite_lengths(long most, double iterations, double branches, long out[AS
         from = forgotten;
         to = all;
     }
-    if (to - from < AS_SUITE_LENGTHS - 1) { /* neither side has room */
+    if (to - from < AS_SUITE_LENGTHS - 1) { /* neither side has enough steps */
         from = all / AS_SUITE_LENGTHS;
         to = all;
     }
@@ -38,14 +38,14 @@ void as_suite_lengths(long most, double iterations, double branches, long out[AS
         out[i] = STEP * (from + i * (to - from) / (AS_SUITE_LENGTHS - 1));
 }
 
-/* Sorts them; of an even number the mean of both in the middle. */
+/* Sorts the values and returns their median. */
 static double middle_of(double *value, size_t n)
 {
     as_sort_doubles(value, n);
     return (value[(n - 1) / 2] + value[n / 2]) / 2;
 }
 
-/* Theil and Sen: the middle of the slopes between any two lengths. */
+/* Returns the median of the slopes between all pairs of lengths (Theil-Sen). */
 static double middle_slope(const long *length, const double *step)
 {
     double slope[PAIRS];

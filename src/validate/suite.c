@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The suite of compiled loops: each function of each library is run step by step for how often
- * every block is executed, which tells the iterations of its loop and the paths taken, then
- * measured in some lengths at some places, then predicted path by path.
+ * The suite of compiled loops. Each function is single-stepped to count the executions of every
+ * block. The counts give the iterations of its loop and the paths taken. It is then measured at
+ * several lengths and placements, and predicted path by path.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -13,11 +13,11 @@
 #include "base/progress.h"
 #include "validate/suite.h"
 
-/* Elements of the two lengths that are counted, and the share of all instructions of an iteration
- * that must stand in the loop that is judged. */
+/* Two lengths in elements for counting; and the min share of all instructions of an iteration
+ * that must be in the judged loop. */
 enum { COUNT_SHORTER = 256, COUNT_LONGER = 512 };
 #define LOOP_SHARE 0.99
-/* Cycles that differ by more from place to place are no truth to hold a prediction to. */
+/* Cycles that differ more between placements are too uncertain to judge a prediction. */
 #define SPREAD_MOST 0.05
 
 struct trying {
@@ -26,17 +26,18 @@ struct trying {
     struct as_suite_arrays *arrays;
     const struct as_suite_library *library;
     struct assay_program *program;
-    double *executed; /* by block of the program: more in the longer length */
+    /* by block of the program: executions at the longer length minus those at the shorter one */
+    double *executed;
 };
 
-/* ---- Which loop, and how often -------------------------------------------------------------- */
+/* ---- Choice of the loop, counts ------------------------------------------------------------- */
 
 static unsigned element_b(const struct as_suite_library *library)
 {
     return strstr(library->build->options, "-DT=float") ? sizeof(float) : sizeof(double);
 }
 
-/* Executions of the blocks of a body in the two lengths, and their difference. */
+/* Counts the executions of a body's blocks at both lengths, and stores the difference. */
 static int count_body(struct trying *t, const struct assay_body *body,
                       const struct as_suite_work *work, uint64_t loaded_at,
                       enum assay_meter_status *status, struct assay_error *err)
@@ -61,7 +62,8 @@ static int count_body(struct trying *t, const struct assay_body *body,
     return rc;
 }
 
-/* The loop in which the length is spent; ASSAY_NONE: there is not one alone. */
+/* Returns the loop with nearly all instructions of an iteration, or ASSAY_NONE if no single loop
+ * has. */
 static uint32_t find_hot(const struct trying *t, const struct assay_body *body)
 {
     double all = 0, most = 0;
@@ -85,7 +87,7 @@ static uint32_t find_hot(const struct trying *t, const struct assay_body *body)
     return most >= LOOP_SHARE * all ? hot : ASSAY_NONE;
 }
 
-/* ---- Its prediction -------------------------------------------------------------------------- */
+/* ---- Prediction ------------------------------------------------------------------------------ */
 
 static int predict_path(struct trying *t, const struct assay_paths *paths, size_t path,
                         double weight, struct assay_judged *judged, const uint8_t **bytes,
@@ -107,7 +109,7 @@ static int predict_path(struct trying *t, const struct assay_paths *paths, size_
     return rc;
 }
 
-/* Packed and scalar on different paths, or none: the greater one stays. */
+/* Reduces the types of different paths to one: packed before scalar, scalar before integer. */
 static uint32_t one_type(uint32_t kinds)
 {
     const uint32_t packed = 1u << ASSAY_JUDGED_FP_VECTOR, scalar = 1u << ASSAY_JUDGED_FP_SCALAR;
@@ -148,7 +150,7 @@ static int predict_hot(struct trying *t, uint32_t loop, struct assay_judged *jud
 
 /* ---- One function ---------------------------------------------------------------------------- */
 
-/* All steps of a loop at all places; those of a place that is not measured calmly are not. */
+/* Measures all steps of a loop at all placements. Ends with the status of the first failure. */
 static int measure_steps(struct trying *t, struct as_suite_work *work, double per_element,
                          const long *length, double step[AS_SUITE_PLACES][AS_SUITE_LENGTHS - 1],
                          enum assay_meter_status *status, struct assay_error *err)
@@ -228,7 +230,8 @@ static int try_function(struct trying *t, const char *id, const struct assay_bod
 
 /* ---- A library ------------------------------------------------------------------------------- */
 
-/* NAME_N is a loop of ours; what the linker adds has no such name. */
+/* Returns true for NAME_N, the name of a loop of the suite; symbols of the linker have other
+ * names. */
 static bool is_loop_name(const char *name)
 {
     const char *number = strrchr(name, '_');
@@ -271,7 +274,7 @@ static int try_library(struct trying *t, void *handle, struct asked_suite *asked
     return rc;
 }
 
-/* Whether a loop of the source would be wanted: else it need not be compiled. */
+/* Returns true if a loop of the source is selected; other sources need not be compiled. */
 static bool wants_any(const struct as_suite_library *library, const struct asked_suite *asked)
 {
     bool any = !asked->wants;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How often each path of a loop was taken, from how often its blocks were executed: a branch whose
- * target has no other way in went there as often as that was executed, and the other way else.
- * Exact where paths do not depend on each other, as in one condition or several that are
- * independent.
+ * Computes how often each path of a loop was taken from the executions of its blocks. A branch
+ * target without other predecessors gives the count of its edge; the rest goes to the other edge.
+ * The result is exact if branches are independent, or if there is only one.
  */
 #include "validate/internal.h"
 
-/* Executions of the edge from a block to its successor number `which`; below 0: not known. */
+/* Returns the executions of the edge to successor number `which`, or a negative number if
+ * unknown. */
 static double edge_by_target(const struct assay_program *program, const struct assay_block *from,
                              uint32_t which, const double *executed)
 {
@@ -15,7 +15,7 @@ static double edge_by_target(const struct assay_program *program, const struct a
     return to->preds == 1 ? executed[program->succ[from->first_succ + which].block] : -1;
 }
 
-/* The share of a block's executions that goes on to `next`. */
+/* Returns the share of a block's executions that continue to `next`. */
 static double edge_share(const struct assay_program *program, uint32_t block, uint32_t next,
                          const double *executed)
 {
@@ -44,7 +44,7 @@ void as_path_weights(const struct assay_program *program, const struct assay_pat
         out[i] = 1;
         for (uint32_t k = 0; k + 1 < paths->path[i].blocks; k++)
             out[i] *= edge_share(program, block[k], block[k + 1], executed);
-        /* back to the header, where other paths may go elsewhere */
+        /* back edge: other paths may leave the loop here */
         out[i] *= edge_share(program, block[paths->path[i].blocks - 1], block[0], executed);
         sum += out[i];
     }

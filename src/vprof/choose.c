@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "experiment/metric_names.h"
 #include "vprof/hot.h"
 #include "vprof/timed.h"
 
@@ -69,12 +70,13 @@ static int was_timed(const struct as_timed *timed, int64_t loop_id, bool *was,
                      struct assay_error *err)
 {
     struct assay_rows *rows;
-    AS_TRY(assay_rows_open(timed->experiment,
-                           "SELECT EXISTS (SELECT 1 FROM v_values WHERE run_id = ?1 AND"
-                           " object_kind = 'loop' AND object_id = ?2 AND metric = 'instance_n')"
-                           " OR EXISTS (SELECT 1 FROM flag WHERE run_id = ?1 AND"
-                           " object_kind = 'loop' AND object_id = ?2 AND name = 'loop_not_timed')",
-                           &rows, err));
+    AS_TRY(assay_rows_open(
+        timed->experiment,
+        "SELECT EXISTS (SELECT 1 FROM v_values WHERE run_id = ?1 AND"
+        " object_kind = 'loop' AND object_id = ?2 AND metric = '" AS_METRIC_instance_n "')"
+        " OR EXISTS (SELECT 1 FROM flag WHERE run_id = ?1 AND"
+        " object_kind = 'loop' AND object_id = ?2 AND name = 'loop_not_timed')",
+        &rows, err));
     assay_rows_bind_integer(rows, 1, timed->run_id);
     assay_rows_bind_integer(rows, 2, loop_id);
     const int rc = assay_rows_next(rows, err);

@@ -140,7 +140,8 @@ static void measure_rate(struct as_tick *it)
     it->ns = (double)(now_ns - begun_ns) / (double)(it->at - t0);
 }
 
-/* ---- What an instance costs (agent/patcher_entry.c, patcher_stub.c) -------------------------- */
+/* ---- What an instance costs (agent/patcher/patcher_entry.c, patcher_stub.c)
+ * -------------------------- */
 
 static void run_nothing(unsigned n, uint64_t *word)
 {

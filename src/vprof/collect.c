@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/inject.h"
+#include "agent/inject/inject.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/io_full.h"

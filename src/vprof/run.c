@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/inject.h"
+#include "agent/inject/inject.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "profile/collector.h"

@@ -22,6 +22,7 @@ The head of a program says, as `key: value; ...`:
   says, advises            patterns of what the finding must say, and what to do
   behind                   findings that may come before it (why)
   within                   how much more than the time it is about may be saved (why)
+  promises                 times what the repair saves, at most, that its time is (why)
   saves                    nothing (why)
 """
 import contextlib
@@ -293,6 +294,8 @@ def judge_promise(head, found, saved):
     most = 1 + int(head.get("within", "10 %").split()[0]) / 100
     if found["level"] == "potential" and saved > most * found["time_s"] + 0.05:
         return f"{saved:.3f} s were saved of {found['time_s']:.3f} that it is about"
+    if "promises" in head and found["time_s"] > float(head["promises"].split()[0]) * saved:
+        return f"{saved:.3f} s were saved, and it is about {found['time_s']:.3f}"
     if head.get("saves", "").startswith("nothing"):
         return "" if found["level"] == "hint" else "it claims time, and is to save nothing"
     return "" if saved > 0 else f"mending saved nothing ({saved:.3f} s)"

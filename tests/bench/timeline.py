@@ -136,6 +136,7 @@ def main():
     served = Served(assay, trace)
     served.wait_for("states")
     served.end("index")
+    run("indexed", assay, "evaluate", trace, "-q", "mpi-profile")
     served = Served(assay, trace)
     served.wait_for("states")
     served.end("reopen")

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analytics/analysis.h"
+#include "analytics/state/analysis.h"
 #include "base/clock.h"
 #include "exchange/otf2.h"
 #include "exchange/prv.h"

@@ -122,6 +122,18 @@ accesses() {
     [[ $output =~ ^constant,2400,1,[0-9.]+,12.5,load,measured$ ]]
 }
 
+@test "accesses: a stride has the name and the value of its leading dimension" {
+    for it in "column 700 ld,700" "vla 300 n,300"; do
+        read -r what n truth <<<"$it"
+        "$ASSAY" run -q -o x.assay --force -- ./walks "$what" "$n" >/dev/null
+        run "$ASSAY" query --format csv x.assay "SELECT extent, extent_n FROM v_loop_accesses
+            WHERE function = '$what' AND stride_b = 8 * $n"
+        equal "$truth" "${lines[1]}"
+    done
+    run "$ASSAY" show x.assay --view accesses
+    [[ $output == *"  n = 300 "* ]]
+}
+
 @test "accesses: neighbours of one line count together" {
     run accesses both 500
     [ "${#lines[@]}" = 2 ]
@@ -304,7 +316,7 @@ END
     [[ $output == *"along the array table by its leading dimension of 1,024"* ]]
     "$ASSAY" run -q -o d.assay --force -- ./declared pointer >/dev/null
     run "$ASSAY" show d.assay --view findings
-    [[ $output == *"along the array from by 1,000 elements"* ]]
+    [[ $output == *"along the array from by ld = 1,000 elements"* ]]
 }
 
 # Vectors of 16 bytes at 8 bytes off a multiple of 16: one of four crosses a line.

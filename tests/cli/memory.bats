@@ -231,7 +231,7 @@ between() {
     [[ $output != *"of the cache lines"* ]]
     record column 4000 200
     run "$ASSAY" show x.assay --view findings
-    [[ $output == *"goes on by 1,600 bytes"*"along the array m by 200 elements (grid)"*"more than L1 holds"* ]]
+    [[ $output == *"goes on by 1,600 bytes"*"along the array m by ld = 200 elements (grid)"*"more than L1 holds"* ]]
 }
 
 # A metric of the hottest loop; empty: not known.

@@ -356,7 +356,7 @@ END
 #include "internal/pycore_frame.h"
 #include "internal/pycore_interp.h"
 #include "internal/pycore_runtime.h"
-#include "agent/python_layout.h"
+#include "agent/sampler/python_layout.h"
 #define CHECK(name, structure, member, offset)                                                    \
     _Static_assert(offsetof(structure, member) == (offset), #structure "." #member);
 AS_PYTHON_LAYOUT(CHECK)

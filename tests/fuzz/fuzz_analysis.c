@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analytics/trace_result.h"
+#include "analytics/store/trace_result.h"
 #include "exchange/perfetto.h"
 #include "exchange/prv.h"
 #include "scratch.h"

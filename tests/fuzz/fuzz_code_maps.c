@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/code_map.h"
+#include "agent/shared/code_map.h"
 #include "sample/code_maps.h"
 #include "scratch.h"
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analytics/analysis.h"
+#include "analytics/state/analysis.h"
 #include "exchange/import.h"
 #include "exchange/prv_read.h"
 #include "scratch.h"

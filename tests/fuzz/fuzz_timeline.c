@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzz entry: the bytes are the index of a time line. It is refused with a sentence, or pictures,
- * tables and searches of it come to an end.
+ * tables, searches and evaluations of it come to an end. Digests are not checked.
  */
 #include "fuzz.h"
 
@@ -11,6 +11,7 @@
 
 #include "scratch.h"
 #include "timeline/find.h"
+#include "timeline/replay.h"
 
 #define PIXELS_N 37u
 #define ROWS_N   3u
@@ -57,6 +58,41 @@ static void search_all(const struct as_timeline_index *index, int64_t from_ns, i
     as_vec_fini(&pairs.pair);
 }
 
+static int count_piece(void *context, uint32_t time_line, uint32_t object, int64_t begin_ns,
+                       int64_t end_ns, struct as_quantity value)
+{
+    (void)time_line, (void)value;
+    FUZZ_CHECK(object < ROWS_N && begin_ns >= 0 && end_ns >= begin_ns);
+    ++*(unsigned *)context;
+    return 0;
+}
+
+/* Evaluates a trace of three threads without lines: the index has them. */
+static void evaluate_index(const struct as_timeline_index *index, const char *name, bool by_time)
+{
+    static const char header[] = "#Paraver (01/01/2026 at 00:00):9_ns:1(2):1:1(3:1),0\n";
+    struct as_timeline_evaluation how = {.index = index, .part_blocks = 2, .by_time = by_time};
+    struct as_configuration c = {0};
+    struct as_evaluated trace;
+    struct as_evaluator *evaluation;
+    struct assay_error err = {0};
+    unsigned pieces_n = 0;
+    const struct as_evaluator_options options = {
+        .to_ns = INT64_MAX, .on_piece = count_piece, .context = &pieces_n};
+    for (size_t i = 0; i < as_ready_n; i++)
+        if (strcmp(as_ready_configurations[i].name, name) == 0)
+            FUZZ_CHECK(as_cfg_read(as_view_of(as_ready_configurations[i].text), name, &c, &err) ==
+                       0);
+    FUZZ_CHECK(as_evaluated_open(scratch_write("x.prv", header, sizeof header - 1), &trace, &err) ==
+               0);
+    FUZZ_CHECK(as_evaluator_new(&trace.objects, &options, &evaluation) == 0);
+    FUZZ_CHECK(as_evaluator_add(evaluation, &c, &err) == 0);
+    FUZZ_CHECK(as_timeline_evaluate(&trace, evaluation, &how, &err) == 0);
+    as_evaluator_free(&evaluation);
+    as_evaluated_close(&trace);
+    as_configuration_fini(&c);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
 {
     const char *path = scratch_write("x.index", bytes, size_b);
@@ -72,6 +108,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
     draw_all(&index, 0, 5);
     search_all(&index, 0, index.head->end_ns);
     search_all(&index, index.head->end_ns / 2, INT64_MAX - 1);
+    evaluate_index(&index, "states", false);
+    evaluate_index(&index, "mpi-profile", false);
+    evaluate_index(&index, "message-size", true);
     as_timeline_index_close(&index);
     return 0;
 }

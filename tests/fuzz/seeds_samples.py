@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Seeds that need no compiler: files of perf, streams of samples, rings of agents. Formats:
-src/sample/perf_data.h, doc/internals/sample.md, src/agent/ring.h; the containers stand in
+src/sample/perf_data.h, doc/internals/sample.md, src/agent/shared/ring.h; the containers stand in
 fuzz_stream.c and fuzz_ring.c."""
 import struct
 import subprocess

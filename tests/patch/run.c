@@ -28,9 +28,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/control.h"
-#include "agent/inject.h"
-#include "agent/patcher.h"
+#include "agent/inject/inject.h"
+#include "agent/patcher/patcher.h"
+#include "agent/shared/control.h"
 #include "base/ticks.h"
 #include "patch/patch.h"
 #include "patch/variant.h"

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`assay evaluate` against the plain evaluator: against.py ASSAY DIRECTORY [FIRST [COUNT]]
+"""`assay evaluate` against the plain evaluator: against.py ASSAY DIRECTORY [FIRST [COUNT [REPLAY]]]
 
+REPLAY is tests/unit/timeline/replay_test.c: it makes the index of each trace, and compares results
+of the index with those of the trace. Then `assay evaluate` reads the index, with the same result.
 Random small traces, windows and tables from a fixed seed each. Whole numbers are compared exactly,
 others to 10^-9. Written in TAP, a line for each part of the functions.
 """
@@ -283,8 +285,8 @@ def object_names(trace, level):
 
 
 class Tester:
-    def __init__(self, assay, directory):
-        self.assay, self.directory = assay, directory
+    def __init__(self, assay, directory, replay):
+        self.assay, self.directory, self.replay = assay, directory, replay
 
     def evaluate(self, trace, cfgs, begin, end):
         command = [self.assay, "evaluate", self.directory / "t.prv", *cfgs, "--format", "json",
@@ -306,6 +308,14 @@ class Tester:
         if dict(first, configuration="") != dict(second, configuration=""):
             raise Differs("written again, a configuration gives another result")
 
+    def check_index(self, trace, cfgs, got, begin, end):
+        done = subprocess.run([self.replay, self.directory / "t.prv", str(begin), str(end), *cfgs],
+                              capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Differs(f"{done.stdout}{done.stderr} status {done.returncode}")
+        if self.evaluate(trace, cfgs, begin, end) != got:
+            raise Differs("with its index, the trace gives another result")
+
     def run_case(self, rng, windows, tables, is_first):
         trace = random_trace(rng)
         files.write_trace(trace, self.directory / "t.prv")
@@ -324,6 +334,8 @@ class Tester:
         got = self.evaluate(trace, cfgs, begin, end)
         if is_first:
             self.check_written(trace, cfgs[0], got, begin, end)
+        if self.replay:
+            self.check_index(trace, cfgs, got, begin, end)
         evaluator = oracle.Evaluator(trace)
         limit = min(end, trace.end)
         for window, line in zip(windows, got["time_lines"]):
@@ -390,7 +402,8 @@ def main():
     count = int(sys.argv[4]) if len(sys.argv) > 4 else 4
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
-    tester, failed = Tester(assay, directory), 0
+    replay = pathlib.Path(sys.argv[5]).resolve() if len(sys.argv) > 5 else None
+    tester, failed = Tester(assay, directory, replay), 0
     listed = list(parts())
     print(f"1..{len(listed)}")
     for number, (name, make) in enumerate(listed, 1):

@@ -35,6 +35,10 @@ class Trace:
     def compute(self, rank, ns):
         self.now[rank] += ns
 
+    def function(self, rank, value):
+        self.lines.append((self.now[rank], f"2:{rank + 1}:1:{rank + 1}:1:{self.now[rank]}:"
+                           f"60000019:{value}"))
+
     def barrier(self):
         until = max(self.now)
         for rank in range(len(self.now)):
@@ -106,6 +110,23 @@ def transfer(path):
     return {"load_balance": 1, "serialisation_efficiency": 1, "transfer_efficiency": 0.2}
 
 
+def two_phases(path):
+    """Two ranks compute 10 and 30 ms in `uneven`, 20 and 20 ms in `even`, three times. A barrier
+    within each region makes both ranks leave together."""
+    trace = Trace(2)
+    for _ in range(3):
+        for value, lengths in ((1, (10, 30)), (2, (20, 20))):
+            for rank, length in enumerate(lengths):
+                trace.function(rank, value)
+                trace.compute(rank, length * MS)
+            trace.barrier()
+            for rank in range(2):
+                trace.function(rank, 0)
+    trace.write(path)
+    with open(path[:-3] + "pcf", "w", encoding="ascii") as out:
+        out.write("EVENT_TYPE\n0 60000019 User function\nVALUES\n0 End\n1 uneven\n2 even\n\n")
+
+
 def replication(path, ranks):
     """20 ms each, and a part of 40: 20 P + 40 of all."""
     trace = Trace(ranks)
@@ -159,6 +180,41 @@ class Cases:
         whole = lost.pop("mpi_parallel_efficiency")
         self.near(f"losses add up: {name}", {"sum": sum(lost.values())}, {"sum": whole})
 
+    def phases(self, *words):
+        return json.loads(self.run("show", "phases.assay", "--view", "phases", "--format", "json",
+                                   *words))
+
+    def phase(self):
+        """T of `uneven` is 30 ms, its mean 20: balance 2 / 3. `even` loses nothing."""
+        two_phases(os.path.join(self.directory, "phases.prv"))
+        self.run("import", "phases.prv", "-o", "phases.assay")
+        for name, share, busiest in (("uneven", 200 / 3, 1), ("even", 100, None)):
+            rows = self.phases("--region", name)
+            self.check(f"rows of {name}", [row["iteration"] for row in rows] == [None, 1, 2, 3]
+                       and {row["name"] for row in rows} == {name}, rows)
+            for row in rows:
+                self.near(f"{name}, iteration {row['iteration']}",
+                          {key: row[f"mpi_{key}_pct"] / 100
+                           for key in ("parallel", "balance", "communication")},
+                          {"parallel": share / 100, "balance": share / 100, "communication": 1})
+                self.near(f"times of {name}, {row['iteration']}", {"s": row["time_s"]},
+                          {"s": (0.03 if name == "uneven" else 0.02)
+                           * (1 if row["iteration"] else 3)})
+            if busiest is not None:
+                self.check(f"busiest of {name}", {row["busiest_rank"] for row in rows} == {busiest},
+                           rows)
+        rows = self.phases("--region", "*even", "--iteration", "2")
+        self.check("one iteration of each", sorted(row["name"] for row in rows)
+                   == ["even", "uneven"] and {row["iteration"] for row in rows} == {2}, rows)
+        rows = self.phases("--iteration", "all")
+        self.check("all calls together", [row["iteration"] for row in rows] == [None, None], rows)
+        self.check("no such region", self.phases("--region", "other") == [], "rows")
+        for words, text in ((("--region", "even"), "use it with --view phases"),
+                            (("--view", "phases", "--iteration", "0"), "a number from 1"),
+                            (("--view", "phases", "--iteration", "2x"), "a number from 1"),
+                            (("--view", "waits", "--iteration", "2"), "use it with --view phases")):
+            self.refused(" ".join(words), ("phases.assay", *words), text, "show")
+
     def scale(self):
         names = [f"replication-{ranks}.prv" for ranks in (4, 1, 2)]
         for ranks in (1, 2, 4):
@@ -177,6 +233,52 @@ class Cases:
         weak = json.loads(self.run("scale", "--format", "json", "--trace", "--weak", *names))
         found = {(row["factor"], row["size"]): row["value"] for row in weak["factors"]}
         self.near("weak scaling", found, {("computation_scalability", 4): 4 * 60 / 120})
+        self.store(names)
+
+    def rows(self, view):
+        return json.loads(self.run("show", "replication.assay", "--view", view, "--format", "json"))
+
+    def store(self, names):
+        """The stored model is the formula at each size, also between and beyond those measured."""
+        self.run("import", names[0], "-o", "replication.assay")
+        for _ in range(2):  # the second one replaces the first
+            self.run("scale", "--trace", "--strong", "--project", "8,16", "--store",
+                     "replication.assay", *names)
+        models, laws = self.rows("scalings"), self.rows("scaling_laws")
+        self.check("one model is stored", len(models) == 1 and models[0]["kind"] == "strong"
+                   and models[0]["lowest"] == "computation_scalability"
+                   and models[0]["size_n"] == 3, models)
+        law = {row["factor"]: row for row in laws}["computation_scalability"]
+        self.check("its stored law", law["law"] == "Amdahl" and abs(law["f"] - 2 / 3) < 1e-3, law)
+        factors = self.rows("scaling_factors")
+        parts = {part: [row for row in factors if row["part"] == part
+                        and row["factor"] == "computation_scalability"]
+                 for part in ("measured", "projected", "curve")}
+        sizes = {part: [row["size"] for row in rows] for part, rows in parts.items()}
+        self.check("sizes of each part", sizes["measured"] == [1, 2, 4]
+                   and sizes["projected"] == [8, 16] and len(sizes["curve"]) == 33
+                   and sizes["curve"][0] == 1 and abs(sizes["curve"][-1] - 16) < 1e-9, sizes)
+        off = max(abs(row["value"] - 60 / (20 * row["size"] + 40))
+                  for rows in parts.values() for row in rows)
+        self.check("stored factors", off < 1e-3, off)
+        self.check("curves have intervals", all(row["low"] <= row["value"] <= row["high"]
+                                                for row in parts["curve"]), parts["curve"])
+        report = json.loads(self.run("report", "replication.assay", "--format", "json", "-o", "-"))
+        shown = [row for row in report["scaling"]["factors"]]
+        key = ("part", "factor", "size", "value", "low", "high")
+        self.check("the report has what the view has",
+                   sorted(str([row[k] for k in key]) for row in shown)
+                   == sorted(str([row[k] for k in key]) for row in factors), len(shown))
+        self.refused("a model of nothing", ("--store", "replication.assay", "--", "true"),
+                     "use it with --trace")
+        self.refused("no such experiment", ("--trace", "--store", "none.assay", *names),
+                     "none.assay")
+
+    def refused(self, name, words, text, verb="scale"):
+        done = subprocess.run([self.assay, verb, *words], capture_output=True, text=True,
+                              check=False, cwd=self.directory)
+        self.check(name, done.returncode == 2 and text in done.stderr and not done.stdout,
+                   f"{done.returncode}: {done.stderr}")
 
 
 def main():
@@ -184,6 +286,7 @@ def main():
         cases = Cases(os.path.abspath(sys.argv[1]), directory)
         for make in (imbalance, serialisation, transfer):
             cases.loss(make)
+        cases.phase()
         cases.scale()
         print(f"1..{cases.n}")
         sys.exit(cases.failed > 0)

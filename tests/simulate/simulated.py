@@ -247,11 +247,58 @@ def stored(t):
             ["net bandwidth=2GB/s", "simulation", 1, end - S // 2]]
     found = [[row["label"], row["role"], row["reference_id"], row["wall_ns"]] for row in rows[1:]]
     t.tap.check("stored runs", found == want, f"{found}, not {want}")
+    rows = json.loads(t.run("show", "late.assay", "--view", "simulations", "--format",
+                            "json").stdout)
+    recorded = C * 1000 + CALL_NS
+    want = [(2, end), (3, end), (4, end - S // 2)]
+    found = [(row["run_id"], round(row["time_s"] * 1e9)) for row in rows]
+    t.tap.check("times of simulations", found == want, f"{found}, not {want}")
+    t.tap.check("the recorded time beside them", all(
+        row["recorded_run_id"] == 1 and round(row["recorded_time_s"] * 1e9) == recorded
+        and abs(row["ratio"] - row["time_s"] / row["recorded_time_s"]) < 1e-9
+        for row in rows), rows)
+    report = json.loads(t.run("report", "late.assay", "--format", "json", "-o", "-").stdout)
+    simulated = report["simulated"]
+    t.tap.check("the report has what the view has",
+                [(row["run_id"], row["time_s"]) for row in simulated["simulations"]]
+                == [(row["run_id"], row["time_s"]) for row in rows]
+                and simulated["recorded"]["recorded_time_s"] == rows[0]["recorded_time_s"],
+                simulated)
+    lines = {(row["run_id"], row["number"]) for row in simulated["timeline"]}
+    t.tap.check("each run has a time line of both ranks",
+                lines == {(run, rank) for run in (1, 2, 3, 4) for rank in (0, 1)}, lines)
+    report = json.loads(t.run("report", "late.assay", "--run", "3", "--format", "json", "-o",
+                              "-").stdout)
+    t.tap.check("the report of a simulation has the others",
+                len(report["simulated"]["simulations"]) == 3
+                and report["simulated"]["recorded"]["recorded_run_id"] == 1, report["simulated"])
     done = t.run("compare", "late.assay:1", "late.assay:2", "--format", "json")
     t.tap.check("stored runs are compared", json.loads(done.stdout), done.stdout)
     facts = json.loads(t.run("simulate", "late.assay", "--format", "json").stdout)
     t.tap.check("the recorded run stays the usual one", facts["recorded_ns"] == C * 1000 + CALL_NS,
                 facts["recorded_ns"])
+
+
+def settings(t):
+    """A stored run keeps its settings, in the units of their names."""
+    made = Recording(2)
+    made.send(0, 1)
+    made.receive(1, 0)
+    made.write(t.tap.path("set.prv"))
+    t.run("import", "set.prv", "-o", "set.assay")
+    t.run("simulate", "set.assay", "--latency", "2us", "--inside-latency", "300ns", "--eager",
+          "32K", "--ranks-per-node", "2", "--store", "--sweep", "cpu=0.5x,1x", "--sweep",
+          "inside-bandwidth=1GB/s,inf")
+    rows = t.query("set.assay", "SELECT run_id, name, value FROM v_simulation_settings "
+                   "ORDER BY run_id, name")
+    found = {}
+    for row in rows:
+        found.setdefault(row["run_id"], {})[row["name"]] = row["value"]
+    usual = {"latency_ns": "2000", "inside_latency_ns": "300", "eager_b": "32768",
+             "ranks_per_node": "2"}
+    rate, slow = {"inside_bandwidth_bps": "1000000000"}, {"cpu": "0.5"}
+    want = {2: usual, 3: usual | slow | rate, 4: usual | slow, 5: usual | rate, 6: usual}
+    t.tap.check("settings of stored runs", found == want, f"{found}, not {want}")
 
 
 def refused(t):
@@ -270,7 +317,8 @@ def main():
     t = Simulated(Tap(os.path.abspath(sys.argv[1])))
     with tempfile.TemporaryDirectory(prefix="assay-simulated") as place:
         os.environ["TMPDIR"] = place
-        for case in (ping_pong, ring, barrier, buses, slower, threads, stored, refused):
+        for case in (ping_pong, ring, barrier, buses, slower, threads, stored, settings,
+                     refused):
             case(t)
         left = os.listdir(place)
         t.tap.check("nothing is left behind", not left, left)

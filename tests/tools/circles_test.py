@@ -42,6 +42,15 @@ def test_circle_fails_with_its_symbols(root):
                             "c.c needs a of a.c; ") in output, output
 
 
+def test_wrapped_functions_are_no_circle(root):
+    wrapper = {"a": "int syscall(void);\nint as_a(void) { return syscall(); }\n",
+               "b": "int as_a(void);\nint syscall(void) { return as_a(); }\n"}
+    build(root, "src/agent/liba.so", wrapper)
+    assert check(root)[0] == 0
+    build(root, "src/liba.so", wrapper)
+    assert check(root)[0] == 1
+
+
 def test_calls_across_targets_are_no_circle(root):
     build(root, "src/liba.a", {name: CIRCLE[name] for name in "ab"})
     build(root, "src/libc.a", {"c": CIRCLE["c"]})

@@ -10,8 +10,8 @@
  * FILE+ADDRESS, ...", and at the end of a thread "lost N"; with "marks" when what was: for each
  * thread a line "of RANK TID", then "KIND NS FIELD FIELD", or "enter|leave NS ROUTINE"; with
  * "counters" values at events: "of TID", then "enter|leave|counter NAME NS VALUE", with
- * tabulators in between.
- * usage: dump DIRECTORY [teams|callers|times|nested|samples|marks|counters]
+ * tabulators in between. With "devices" records of queues are lines, with tabulators.
+ * usage: dump DIRECTORY [teams|callers|times|nested|samples|marks|counters|devices]
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -246,6 +246,41 @@ static int show_marks(const struct as_trace_process *p, struct as_trace_stream *
            as_trace_stream_facts(stream)->lost_n;
 }
 
+static void show_device(const struct as_trace_process *p, const struct as_trace_event *e)
+{
+    const unsigned kind = (unsigned)e->field[0] & AS_TRACE_DEVICE_KIND;
+    const int64_t bits = e->field[0] & ~(int64_t)AS_TRACE_DEVICE_KIND;
+    if (kind == AS_TRACE_DEVICE_ENQUEUED)
+        printf("enqueued\t%" PRId64 "\t%s\t%" PRId64 "\t%" PRId64, e->raw_ns,
+               e->field[1] ? as_trace_name_of(p, e->field[1]).text : "-", e->field[2], bits);
+    else if (kind == AS_TRACE_DEVICE_RAN)
+        printf("ran\t%s\t%" PRId64 "\t%s", as_trace_name_of(p, e->field[1]).text, e->field[2],
+               as_trace_name_of(p, e->list_n == 5 ? (int64_t)e->list[4] : 0).text);
+    else if (kind == AS_TRACE_DEVICE_CLOCK)
+        printf("clock\t%s", as_trace_name_of(p, e->field[1]).text);
+    else
+        printf("work\t%" PRId64 "\t%" PRId64 "\t%" PRId64, e->field[1], e->field[2], bits);
+    for (size_t i = 0; i < e->list_n && i < 4; i++)
+        printf("\t%" PRIu64, e->list[i]);
+    printf("\n");
+}
+
+static int show_devices(const struct as_trace_process *p, struct as_trace_stream *stream)
+{
+    struct as_trace_event e;
+    struct assay_error err;
+    int rc;
+    printf("of\t%u\t%s\n", as_trace_stream_facts(stream)->tid, as_trace_stream_facts(stream)->name);
+    while ((rc = as_trace_stream_next(stream, &e, &err)) > 0) {
+        if (e.kind == AS_TRACE_ENTER || e.kind == AS_TRACE_LEAVE)
+            printf("%s\t%" PRId64 "\t%s\n", as_trace_kind_name(e.kind), e.raw_ns,
+                   as_trace_name_of(p, e.name).text);
+        else if (e.kind == AS_TRACE_DEVICE)
+            show_device(p, &e);
+    }
+    return rc < 0;
+}
+
 int main(int argc, char **argv)
 {
     struct as_trace trace;
@@ -257,9 +292,10 @@ int main(int argc, char **argv)
     const bool samples = argc == 3 && strcmp(argv[2], "samples") == 0;
     const bool counters = argc == 3 && strcmp(argv[2], "counters") == 0;
     const bool marks = argc == 3 && strcmp(argv[2], "marks") == 0;
+    const bool devices = argc == 3 && strcmp(argv[2], "devices") == 0;
     only_callers = argc == 3 && strcmp(argv[2], "callers") == 0;
     if ((argc != 2 && !teams && !times && !only_callers && !nested && !samples && !marks &&
-         !counters) ||
+         !counters && !devices) ||
         as_trace_open(argv[1], &trace, &err) < 0)
         return 2;
     as_vec_foreach (&trace.process, p) {
@@ -269,10 +305,11 @@ int main(int argc, char **argv)
                    : samples  ? show_samples(p, *stream)
                    : marks    ? show_marks(p, *stream)
                    : counters ? show_counters(p, *stream)
+                   : devices  ? show_devices(p, *stream)
                               : 0;
         if (times)
             bad |= show_times(p) < 0;
-        if (teams || times || nested || samples || marks || counters)
+        if (teams || times || nested || samples || marks || counters || devices)
             continue;
         as_vec_foreach (&p->comm, comm) {
             printf("comm %" PRIu64 " global %" PRIu64 " size %" PRIu64 " rank %" PRId64 " members",

@@ -14,6 +14,8 @@ import { OverTime } from './views/OverTime';
 import { Parallel } from './views/Parallel';
 import { Roofline } from './views/Roofline';
 import { Scalability } from './views/Scalability';
+import { ScalingModel } from './views/ScalingModel';
+import { Simulation } from './views/Simulation';
 import { Stability } from './views/Stability';
 import { Summary } from './views/Summary';
 import { Expert, Functions, Lines, Loops } from './views/Tables';
@@ -62,6 +64,18 @@ export const PAGES: Page[] = [
         title: 'Parallel',
         view: Parallel,
         isThere: report => report.doc.parallel !== null,
+    },
+    {
+        path: 'simulation',
+        title: 'Simulation',
+        view: Simulation,
+        isThere: report => Boolean(report.doc.simulated),
+    },
+    {
+        path: 'scaling',
+        title: 'Scaling model',
+        view: ScalingModel,
+        isThere: report => Boolean(report.doc.scaling),
     },
     {
         path: 'tried',

@@ -32,6 +32,14 @@
 #define SCALAR(ways, calls, carried)                                                               \
     .metric = {                                                                                    \
         {"fp_packed_pct", 0}, {"flow_paths", ways}, {"call_n", calls}, {"fp_carried_n", carried}}
+#define SEARCH(name, n)                                                                            \
+    .metric = {{"data_exit_n", 1},                                                                 \
+               {"access_unit_n", 1},                                                               \
+               {"access_strided_n", 0},                                                            \
+               {"other_carried_n", 0},                                                             \
+               {"cqa_insn_class_store_n", 0},                                                      \
+               {"cqa_fp_op_n", 0},                                                                 \
+               {name, n}}
 #define SCALAR_AND(with) .metric = {{"fp_packed_pct", 0}, {"flow_paths", 1}, {with, 1}}
 #define ROOTS(roots, calls)                                                                        \
     .metric = {{"fp_packed_pct", 0}, {"flow_paths", 1}, {"call_n", calls}, {"root_call_n", roots}}

@@ -301,6 +301,17 @@ static const struct rule_case findings[] = {
     {"memory_management",
      {RUN, .code = {OWN(900), {"malloc", "memory", 100}}},
      {RUN, .code = {OWN(980), {"malloc", "memory", 20}}}},
+    {"memory_management", /* the first touch is not its cost */
+     {RUN, .code = {OWN(700), {"malloc", "memory", 100, .under = "work"}}},
+     {RUN, .code = {OWN(700),
+                    {"malloc", "memory", 20, .under = "work"},
+                    {"asm_exc_page_fault", "memory", 280, .under = "malloc"}}}},
+    {"linear_search",
+     {RUN, .code = {FULL}, SEARCH("flow_paths", 1)},
+     {RUN, .code = {FULL}, SEARCH("access_resumed_n", 1)}}, /* it goes on where it ended */
+    {"merge_walk",
+     {RUN, .code = {FULL}, SEARCH("flow_merge_n", 1)},
+     {RUN, .code = {FULL}, SEARCH("flow_merge_n", 0)}},
     {"memory_given_back",
      {RUN, .fault_n = 100000, .resident_mib = 40, .code = {FAULTS("free")}},
      {RUN, .fault_n = 12000, .resident_mib = 40, .code = {FAULTS("free")}}}, /* each page once */

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "agent/rendezvous.h"
+#include "agent/tracer/rendezvous.h"
 #include "directory.h"
 
 #define RANKS 8
@@ -107,8 +107,8 @@ static int make_members(struct member member[RANKS], const char *machines, bool 
         m->machine = (uint64_t)machines[i];
         m->limit_ns = limit_ns;
         member[i].look_n = -1;
-        m->role = all || strchr(machines, machines[i]) == machines + i ? AS_MEETING_SPEAKS
-                                                                       : AS_MEETING_PRESENT;
+        m->role = all || strchr(machines, machines[i]) == machines + i ? AS_RENDEZVOUS_SPEAKS
+                                                                       : AS_RENDEZVOUS_PRESENT;
     }
     return n;
 }
@@ -291,7 +291,7 @@ static void test_refused(void **state)
     hold(member, n);
     expect(member, n, NULL);
     make_members(member, "ab", false, SHORT_NS);
-    member[0].meeting.role = member[1].meeting.role = AS_MEETING_NONE;
+    member[0].meeting.role = member[1].meeting.role = AS_RENDEZVOUS_NONE;
     hold(member, n);
     expect(member, n, NULL);
 }

@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-#include "agent/regions_read.h"
-#include "agent/session.h"
+#include "agent/inject/regions_read.h"
+#include "agent/inject/session.h"
 
 static char directory[64], printed[64];
 

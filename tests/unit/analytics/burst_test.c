@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "analytics/analysis.h"
+#include "analytics/state/analysis.h"
 #include "base/alloc.h"
 #include "trace/write.h"
 

@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analytics/analysis.h"
+#include "analytics/state/analysis.h"
 #include "plain.h"
 
 static uint64_t traces_n = 300;

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analytics/walking.h"
+#include "analytics/state/walking.h"
 
 #define S INT64_C(1000000000)
 

@@ -15,10 +15,10 @@
 
 #include <cmocka.h>
 
-#include "analytics/analysis.h"
-#include "analytics/channels.h"
-#include "analytics/groups.h"
-#include "analytics/neighbours.h"
+#include "analytics/match/channels.h"
+#include "analytics/match/groups.h"
+#include "analytics/match/neighbours.h"
+#include "analytics/state/analysis.h"
 #include "trace/write.h"
 
 #define US 1000

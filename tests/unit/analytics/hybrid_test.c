@@ -42,7 +42,7 @@
 #include <assay/analytics.h>
 #include <math.h>
 
-#include "analytics/trace_result.h"
+#include "analytics/store/trace_result.h"
 #include "trace/write.h"
 
 #define S 1000000000

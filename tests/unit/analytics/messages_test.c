@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "analytics/messages.h"
+#include "analytics/match/messages.h"
 
 #define RANKS_N    3
 #define MESSAGES_N 400

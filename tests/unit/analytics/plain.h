@@ -7,7 +7,7 @@
 #ifndef AS_TEST_PLAIN_H
 #define AS_TEST_PLAIN_H
 
-#include "analytics/waits.h"
+#include "analytics/waits/waits.h"
 #include "made.h"
 
 struct plain_wait {

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "analytics/score.h"
+#include "analytics/store/score.h"
 #include "base/error.h"
 #include "trace/write.h"
 

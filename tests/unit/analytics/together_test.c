@@ -19,7 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analytics/trace_result.h"
+#include "analytics/parallel/partition.h"
+#include "analytics/store/trace_result.h"
 #include "launch/party.h"
 #include "trace/write.h"
 
@@ -511,9 +512,106 @@ static void test_within_regions(void **state)
     free(text[1]);
 }
 
+/* ---- Records of files that are damaged ------------------------------------------------------- */
+
+/* Files of two parts that found nothing, but for one record of part 1. */
+static void write_found(const struct as_trace_part *part, uint32_t channel,
+                        const struct as_shuffle_record *record)
+{
+    struct assay_error err = {0};
+    for (uint32_t number = 0; number < part->part_n; number++) {
+        const struct as_part_found_totals totals = {.bin_ns = 1000,
+                                                    .partition = (int64_t)part->partition};
+        const struct as_shuffle_record count = as_part_pack_found_totals(NULL, &totals);
+        struct as_shuffle_out *to;
+        char path[4200];
+        as_part_path(part, AS_PART_FOUND, number, path);
+        assert_int_equal(as_shuffle_new(path, AS_FOUND_CHANNELS_N, &to, &err), 0);
+        as_shuffle_write(to, AS_FOUND_COUNTS, &count);
+        if (record && number == 1)
+            as_shuffle_write(to, channel, record);
+        assert_int_equal(as_shuffle_close(&to, &err), 0);
+        as_part_path(part, AS_PART_MATCHED, number, path);
+        assert_int_equal(as_shuffle_new(path, AS_MATCHED_CHANNELS_N, &to, &err), 0);
+        assert_int_equal(as_shuffle_close(&to, &err), 0);
+    }
+}
+
+static int gathered(const char *directory, const struct as_party *party, uint32_t channel,
+                    const struct as_shuffle_record *record)
+{
+    struct assay_error err = {0};
+    struct as_trace_part part = {0};
+    struct as_traced out = {0};
+    assert_int_equal(as_trace_open(directory, &out.trace, &err), 0);
+    assert_int_equal(as_traced_begin(&out, &out.trace), 0);
+    assert_int_equal(as_part_init(&part, &out.trace, party), 0);
+    write_found(&part, channel, record);
+    const int rc = as_part_gather(&part, &out, &err);
+    if (rc < 0 && record)
+        assert_non_null(strstr(err.text, "found.1: is not whole"));
+    as_part_fini(&part);
+    as_traced_fini(&out);
+    return rc;
+}
+
+/* Numbers that lead out of a table are found, and so are records of another kind. */
+static void test_damaged_records(void **state)
+{
+    char directory[64], command[80];
+    struct assay_error err = {0};
+    struct as_party *party;
+    const struct as_part_key key = {.ns = 2000, .location = 0, .step = 1};
+    const struct as_part_site site = {.routine = 1 << 20};
+    const struct as_part_sum sum = {.location = 1000, .calls_n = 1}, whole_sum = {.calls_n = 1};
+    const struct as_part_wait cause = {.cause = 1000, .end_ns = 1},
+                              kind = {.kind = AS_WAIT_KINDS_N, .end_ns = 1},
+                              unknown = {.cause = AS_WAIT_UNKNOWN, .end_ns = 1};
+    const struct as_part_sampled sampled = {.activity = AS_ACTIVITIES_N, .routine = -1},
+                                 addresses = {.address_n = 3, .routine = -1};
+    const struct as_part_thread thread = {.location = -1};
+    const struct as_part_bin bin = {.bin = 1 << 30}, plane = {.plane = AS_TIMELINE_PLANES_N};
+    struct as_shuffle_record longer = as_part_pack_sum(&key, &whole_sum);
+    longer.n++;
+    const struct {
+        uint32_t channel;
+        struct as_shuffle_record record;
+        int rc;
+    } it[] = {{AS_FOUND_SITES, as_part_pack_site(&key, &site), ASSAY_ERR_CORRUPT},
+              {AS_FOUND_SUMS, as_part_pack_sum(&key, &whole_sum), 0},
+              {AS_FOUND_SUMS, as_part_pack_sum(&key, &sum), ASSAY_ERR_CORRUPT},
+              {AS_FOUND_SUMS, as_part_pack_wait(&key, &unknown), ASSAY_ERR_CORRUPT},
+              {AS_FOUND_SUMS, longer, ASSAY_ERR_CORRUPT},
+              {AS_FOUND_WAITS, as_part_pack_wait(&key, &unknown), 0},
+              {AS_FOUND_WAITS, as_part_pack_wait(&key, &cause), ASSAY_ERR_CORRUPT},
+              {AS_FOUND_WAITS, as_part_pack_wait(&key, &kind), ASSAY_ERR_CORRUPT},
+              {AS_FOUND_SAMPLES, as_part_pack_sampled(&key, &sampled), ASSAY_ERR_CORRUPT},
+              {AS_FOUND_SAMPLES, as_part_pack_sampled(&key, &addresses), ASSAY_ERR_CORRUPT},
+              {AS_FOUND_THREADS, as_part_pack_thread(NULL, &thread), ASSAY_ERR_CORRUPT},
+              {AS_FOUND_BINS, as_part_pack_bin(NULL, &bin), ASSAY_ERR_CORRUPT},
+              {AS_FOUND_BINS, as_part_pack_bin(NULL, &plane), ASSAY_ERR_CORRUPT}};
+    (void)state;
+    strcpy(directory, "/tmp/assay-together-XXXXXX");
+    assert_non_null(mkdtemp(directory));
+    has_windows = false;
+    make_trace(directory, 1);
+    become_rank(0, 2);
+    assert_int_equal(as_party_join(directory, NULL, &party, &err), 0);
+    assert_int_equal(gathered(directory, party, 0, NULL), 0);
+    for (size_t i = 0; i < sizeof it / sizeof *it; i++)
+        if (gathered(directory, party, it[i].channel, &it[i].record) != it[i].rc)
+            fail_msg("record %zu is not judged as it should be", i);
+    as_party_leave(&party, 0, NULL);
+    unsetenv("PMI_RANK");
+    unsetenv("PMI_SIZE");
+    snprintf(command, sizeof command, "rm -r %s", directory);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_equal),
-                                       cmocka_unit_test(test_within_regions)};
+                                       cmocka_unit_test(test_within_regions),
+                                       cmocka_unit_test(test_damaged_records)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

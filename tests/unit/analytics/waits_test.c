@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "analytics/collectives.h"
-#include "analytics/delay_costs.h"
-#include "analytics/waits.h"
+#include "analytics/match/collectives.h"
+#include "analytics/waits/delay_costs.h"
+#include "analytics/waits/waits.h"
 
 #define NOBODY AS_WAIT_UNKNOWN
 

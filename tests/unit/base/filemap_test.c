@@ -86,6 +86,34 @@ static int look_at_pages(void *context, size_t from, size_t to, unsigned worker,
     return bad ? as_error_set(e, ASSAY_ERR_INTERNAL, "%u bytes are wrong", bad) : 0;
 }
 
+/* Whole pages come from the file again; those at both ends and a copy stay. */
+static void test_drop(void **state)
+{
+    struct as_filemap map;
+    const int fd = make_file("dropped", LARGE_B);
+    (void)state;
+    assert_int_equal(as_filemap_open(fd, LARGE_B, path_of("dropped"), &map), 0);
+    assert_true(map.is_mapped);
+    for (size_t page = 0; page < 4; page++)
+        map.at[page * PAGE_B + 1] = 'y';
+    as_filemap_drop(&map, 1, 3 * PAGE_B + 5);
+    assert_int_equal(map.at[1], 'y');
+    assert_int_equal(map.at[PAGE_B + 1], 'x');
+    assert_int_equal(map.at[2 * PAGE_B + 1], 'x');
+    assert_int_equal(map.at[3 * PAGE_B + 1], 'y');
+    as_filemap_drop(&map, 0, SIZE_MAX);
+    assert_int_equal(map.at[1], 'x');
+    as_filemap_drop(&map, LARGE_B, 0);
+    as_filemap_close(&map);
+    assert_int_equal(as_filemap_open(fd, 5000, "copy", &map), 0);
+    map.at[1] = 'y';
+    as_filemap_drop(&map, 0, 5000);
+    assert_int_equal(map.at[1], 'y');
+    as_filemap_close(&map);
+    as_filemap_drop(&map, 0, 1);
+    close(fd);
+}
+
 static void test_truncated(void **state)
 {
     struct as_filemap map, again;
@@ -123,7 +151,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_small, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(test_truncated, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(test_truncated, make_place,
+                                        remove_place), /* no guard yet */
+        cmocka_unit_test_setup_teardown(test_drop, make_place, remove_place),
     };
     return cmocka_run_group_tests_name("base/filemap", tests, NULL, NULL);
 }

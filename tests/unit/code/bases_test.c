@@ -92,9 +92,10 @@ static struct named look_at(const struct built *b, const char *source, const cha
     return sum;
 }
 
-/* Builds a source by a compiler at several levels; `least_pct` of all operands have names. */
-static void check_names(const char *compiler, const char *suffix, const char *source,
-                        unsigned least_pct)
+/* Builds a source by a compiler with `more` flags at several levels; `least_pct` of all operands
+ * have names. */
+static void check_names_with(const char *compiler, const char *more, const char *suffix,
+                             const char *source, unsigned least_pct)
 {
     static const char *const level[] = {"-O1", "-O2", "-O3", "-O2 -gdwarf-4",
                                         "-O3 -march=x86-64-v3"};
@@ -103,8 +104,8 @@ static void check_names(const char *compiler, const char *suffix, const char *so
     if (!built_has(compiler))
         skip();
     for (size_t i = 0; i < sizeof level / sizeof *level; i++) {
-        char flags[128];
-        snprintf(flags, sizeof flags, "-g %s", level[i]);
+        char flags[256];
+        snprintf(flags, sizeof flags, "-g %s %s", level[i], more);
         struct built b = built_new(compiler, flags, suffix, source);
         const struct named one = look_at(&b, source, level[i]);
         built_free(&b);
@@ -115,6 +116,12 @@ static void check_names(const char *compiler, const char *suffix, const char *so
     print_message("# %s %s: %u of %u operands\n", compiler, suffix, all.named_n, all.all_n);
     if (100 * all.named_n < least_pct * all.all_n)
         fail_msg("%s: %u of %u operands only", compiler, all.named_n, all.all_n);
+}
+
+static void check_names(const char *compiler, const char *suffix, const char *source,
+                        unsigned least_pct)
+{
+    check_names_with(compiler, "", suffix, source, least_pct);
 }
 
 /* ---- C ----------------------------------------------------------------------------------------
@@ -299,6 +306,101 @@ static void test_cpp_by_clang(void **state)
     check_names("clang++", "cpp", cpp_source, 60);
 }
 
+/* Records that another unit defines: clang describes them there alone, if it is not told else. The
+ * two records Two differ, so neither of them is the one of this unit. */
+#define OWNERS                                                                                     \
+    "namespace own { struct Plain { Plain(int n); int n; double *u;\n"                             \
+    "struct Inner { Inner(); float *f; } in; }; }\n"                                               \
+    "template <class T> struct Box { Box(int n); T *at; long n; };\n"                              \
+    "struct Derived : own::Plain { Derived(); int *list; };\n"
+
+static const char owner_source[] = OWNERS
+    "double plain(const own::Plain &p) { double s = 0; for (int i = 0; i < p.n; i++) { //=p\n"
+    "s += p.u[3 * i]; //=p.u,p\n"
+    "s += p.in.f[i]; //=p.in.f,p\n"
+    "} return s; }\n"
+    "double inner(const own::Plain::Inner *q, long n) { double s = 0;\n"
+    "for (long i = 0; i < n; i++)\n"
+    "s += q->f[5 * i]; //=q->f\n"
+    "return s; }\n"
+    "double boxes(Box<double> *x, const Box<float> &y) { double s = 0;\n"
+    "for (long i = 0; i < y.n; i++) { //=y\n"
+    "s += x->at[i]; //=x->at,x\n"
+    "s += y.at[i]; //=y.at,y\n"
+    "} return s; }\n"
+    "double base(Derived *d, long n) { double s = 0; for (long i = 0; i < n; i++)\n"
+    "s += d->u[d->list[i]]; //=d->u,d->list\n"
+    "return s; }\n";
+
+static const char two_source[] =
+    "double two(const Two *t, long n) { double s = 0; for (long i = 0; i < n; i++)\n"
+    "s += t->a[i]; //=t\n"
+    "return s; }\n";
+
+static void write_text(const char *path, const char *text, const char *more)
+{
+    FILE *f = fopen(path, "w");
+
+    assert_non_null(f);
+    fprintf(f, "%s%s", text, more);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* The constructors stand in units of their own. */
+static void write_owners(void)
+{
+    write_text("bases-owners.cpp", OWNERS,
+               "struct Two { Two() : a(0) {} double *a, *b; };\n"
+               "own::Plain::Plain(int m) : n(m), u(0) {}\n"
+               "own::Plain::Inner::Inner() : f(0) {}\n"
+               "template <class T> Box<T>::Box(int m) : at(0), n(m) {}\n"
+               "template struct Box<double>;\ntemplate struct Box<float>;\n"
+               "Derived::Derived() : own::Plain(1), list(0) {}\n"
+               "Two one_two() { return Two(); }\n");
+    write_text("bases-other.cpp", "struct Two { Two() : a(0) {} double *a, *b; long n; };\n",
+               "Two other_two() { return Two(); }\n");
+}
+
+static void check_owners(const char *compiler, const char *more, const char *source,
+                         unsigned least_pct)
+{
+    char flags[128];
+
+    snprintf(flags, sizeof flags, "%s bases-owners.cpp bases-other.cpp", more);
+    write_owners();
+    check_names_with(compiler, flags, "cpp", source, least_pct);
+    unlink("bases-owners.cpp");
+    unlink("bases-other.cpp");
+}
+
+static void test_records_of_other_units(void **state)
+{
+    (void)state;
+    check_owners("clang++", "", owner_source, 90);
+}
+
+static void test_records_of_type_units(void **state)
+{
+    (void)state;
+    check_owners("clang++", "-gdwarf-5 -fdebug-types-section", owner_source,
+                 80); /* no nested ones */
+}
+
+static void test_records_of_type_units_by_gcc(void **state)
+{
+    (void)state;
+    check_owners("g++", "-gdwarf-5 -fdebug-types-section", owner_source, 90);
+}
+
+static void test_records_that_differ(void **state)
+{
+    char source[4096];
+
+    (void)state;
+    snprintf(source, sizeof source, "struct Two { Two(); double *b, *a; };\n%s", two_source);
+    check_owners("clang++", "", source, 0);
+}
+
 /* ---- Fortran ----------------------------------------------------------------------------------
  */
 
@@ -434,22 +536,22 @@ static void test_no_names_without_debug_information(void **state)
     built_free(&b);
 }
 
-static void test_no_memory_is_an_error(void **state)
+/* Each allocation fails once; then the names are there. */
+static void check_no_memory(struct built *b, const char *function)
 {
-    (void)state;
-    struct built b = built_new("gcc", "-g -O2", "c", c_source);
-    const uint32_t body = b.program->loop[built_hot(&b, "member")].body;
+    const uint32_t body = b->program->loop[built_hot(b, function)].body;
+
     for (int64_t after = 0; after < 1000; after++) {
         struct assay_error err = {0};
         struct as_bases *bases;
         as_alloc_fail_after(after);
-        const int rc = as_bases_new(b.program, body, &bases, &err);
+        const int rc = as_bases_new(b->program, body, &bases, &err);
         as_alloc_fail_after(-1);
         if (rc == 0) {
             assert_non_null(bases);
             assert_true(after > 5);
             as_bases_free(&bases);
-            built_free(&b);
+            built_free(b);
             return;
         }
         assert_int_equal(rc, ASSAY_ERR_NOMEM);
@@ -457,6 +559,26 @@ static void test_no_memory_is_an_error(void **state)
         assert_true(err.text[0] != 0);
     }
     fail_msg("never enough memory");
+}
+
+static void test_no_memory_is_an_error(void **state)
+{
+    (void)state;
+    struct built b = built_new("gcc", "-g -O2", "c", c_source);
+    check_no_memory(&b, "member");
+}
+
+static void test_no_memory_for_definitions(void **state)
+{
+    (void)state;
+    if (!built_has("clang++"))
+        skip();
+    write_owners();
+    struct built b = built_new("clang++", "-g -O2 -gdwarf-5 -fdebug-types-section bases-owners.cpp",
+                               "cpp", owner_source);
+    unlink("bases-owners.cpp");
+    unlink("bases-other.cpp");
+    check_no_memory(&b, "_Z4baseP7Derivedl");
 }
 
 int main(void)
@@ -469,10 +591,15 @@ int main(void)
         cmocka_unit_test(test_spills_to_vectors),
         cmocka_unit_test(test_cpp_by_gcc),
         cmocka_unit_test(test_cpp_by_clang),
+        cmocka_unit_test(test_records_of_other_units),
+        cmocka_unit_test(test_records_of_type_units),
+        cmocka_unit_test(test_records_of_type_units_by_gcc),
+        cmocka_unit_test(test_records_that_differ),
         cmocka_unit_test(test_fortran),
         cmocka_unit_test(test_extents_are_as_declared),
         cmocka_unit_test(test_no_names_without_debug_information),
         cmocka_unit_test(test_no_memory_is_an_error),
+        cmocka_unit_test(test_no_memory_for_definitions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -322,11 +322,11 @@ static void test_origin(void **state)
 }
 
 /* One register, and nothing else. */
-static void expect_held(const struct assay_held_stride *held, unsigned gpr, int64_t factor)
+static void expect_stride(const struct assay_register_stride *stride, unsigned gpr, int64_t factor)
 {
-    assert_int_equal(held->constant_b, 0);
-    assert_int_equal(held->reg[0], ASSAY_REG_GPR + gpr);
-    assert_int_equal(held->factor[0], factor);
+    assert_int_equal(stride->constant_b, 0);
+    assert_int_equal(stride->reg[0], ASSAY_REG_GPR + gpr);
+    assert_int_equal(stride->factor[0], factor);
 }
 
 static void test_steady(void **state)
@@ -337,10 +337,10 @@ static void test_steady(void **state)
     for (size_t i = 0; i < s.n; i++) {
         assert_int_equal(s.at[i].stride, ASSAY_STRIDE_UNKNOWN);
         assert_int_equal(s.at[i].steady, i < 2);
-        assert_int_equal(s.at[i].held.n, i < 2);
+        assert_int_equal(s.at[i].register_stride.n, i < 2);
     }
-    expect_held(&s.at[0].held, 8, 1);
-    expect_held(&s.at[1].held, 8, 8);
+    expect_stride(&s.at[0].register_stride, 8, 1);
+    expect_stride(&s.at[1].register_stride, 8, 8);
     assay_streams_free(&s);
 }
 

@@ -51,7 +51,7 @@ static void set_whole(struct made *m, double whole)
 static void take(struct made *m)
 {
     const struct as_decan_scale scale = {2, 1000};
-    assert_int_equal(as_takes_make(m->it, m->n, &scale, &m->bucket, &m->bucket_n, &err), 0);
+    assert_int_equal(as_measurements_make(m->it, m->n, &scale, &m->bucket, &m->bucket_n, &err), 0);
 }
 
 static void test_medians(void **state)
@@ -83,7 +83,7 @@ static void test_medians(void **state)
     NEAR(1, ref->speedup);
     NEAR(2.3, dl1->speedup);
     assert_int_equal(ref->reliability, ASSAY_DECAN_RELIABLE);
-    assert_true(as_takes_carry(b));
+    assert_true(as_measurements_exist(b));
     /* Of 31 the 11th and the 22nd enclose the median with 95 %. */
     assert_true(ref->low < ref->median && ref->low >= 2 * 10.9);
     assert_true(ref->high > ref->median && ref->high <= 2 * 12.2);
@@ -91,7 +91,7 @@ static void test_medians(void **state)
     NEAR(100 * ref->low, ref->instance_low); /* all of 100 iterations */
     NEAR(100 * ref->high, ref->instance_high);
     char name[64];
-    as_takes_name(b, name, sizeof name);
+    as_bucket_name(b, name, sizeof name);
     assert_string_equal(name, "64 to 127 iterations");
     as_free(m.bucket);
 }
@@ -196,12 +196,12 @@ static void test_too_short(void **state)
     take(&m);
     assert_int_equal(as_bucket_variant(m.bucket, AS_VARIANT_ORIG)->reliability,
                      ASSAY_DECAN_UNRELIABLE);
-    assert_false(as_takes_carry(m.bucket));
+    assert_false(as_measurements_exist(m.bucket));
     as_free(m.bucket);
     m = (struct made){.n = 0};
     add(&m, AS_VARIANT_DL1, 100, 1000, 0);
     take(&m);
-    assert_false(as_takes_carry(m.bucket));
+    assert_false(as_measurements_exist(m.bucket));
     as_free(m.bucket);
 }
 

@@ -84,6 +84,25 @@ static int fill_region(struct assay_experiment *e, const struct fixture *f, stru
     return assay_experiment_add_region_thread(e, &row, err);
 }
 
+/* The run as a simulation, and a scaling model of one size. */
+static int fill_models(struct assay_experiment *e, const struct fixture *f, struct assay_error *err)
+{
+    const struct assay_row_simulation simulation = {
+        .run_id = f->run, .total_ns = 3000, .ideal_ns = 2000};
+    const struct assay_row_scaling scaling = {
+        .run_id = f->run, .kind = "weak", .work = "useful", .growth = 1, .lowest = "transfer"};
+    struct assay_row_scaling_factor factor = {
+        .part = "measured", .factor = "transfer", .title = "Transfer", .size = 4, .value = 0.5};
+    struct assay_row_scaling_law law = {
+        .factor = "transfer", .title = "Transfer", .law = "constant", .formula = "a", .a = 0.5};
+
+    AS_TRY(assay_experiment_add_simulation(e, &simulation, err));
+    AS_TRY(assay_experiment_add_scaling(e, &scaling, &factor.scaling_id, err));
+    law.scaling_id = factor.scaling_id;
+    AS_TRY(assay_experiment_add_scaling_factor(e, &factor, err));
+    return assay_experiment_add_scaling_law(e, &law, err);
+}
+
 static struct assay_experiment *filled(const struct place *place)
 {
     struct assay_experiment *e;
@@ -94,6 +113,7 @@ static struct assay_experiment *filled(const struct place *place)
     fine(fill_instances(e, &f, err));
     fine(fill_flow(e, &f, err));
     fine(fill_region(e, &f, err));
+    fine(fill_models(e, &f, err));
     fine(assay_experiment_close(&e, err));
     fine(assay_experiment_read(place->exp, &e, err));
     return e;
@@ -320,7 +340,7 @@ static void test_all_views(void **state)
         assay_rows_close(&rows);
     }
     assay_rows_close(&names);
-    assert_int_equal(n, 64);
+    assert_int_equal(n, 69);
     fine(assay_experiment_close(&e, err));
 }
 

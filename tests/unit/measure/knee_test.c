@@ -84,8 +84,8 @@ static struct as_parameter judge(struct curve c, double beyond, double more)
 
 static void expect_size(const struct as_parameter *p, double least, double most)
 {
-    if (*p->unseen)
-        fail_msg("not seen: %s", p->unseen);
+    if (*p->missing_why)
+        fail_msg("not seen: %s", p->missing_why);
     if (p->value < least || p->value > most)
         fail_msg("%f is not in %f to %f", p->value, least, most);
 }
@@ -108,7 +108,7 @@ static void one_stray_point_is_none(void **state)
     struct curve c = noisy_registers();
     for (size_t i = 0; i < c.n; i += 2) /* the neighbour was there all the time */
         c.y[i] = 900;
-    assert_true(*judge(c, 0, 0).unseen);
+    assert_true(*judge(c, 0, 0).missing_why);
 }
 
 static void without_a_knee_nothing_is_seen(void **state)
@@ -116,19 +116,19 @@ static void without_a_knee_nothing_is_seen(void **state)
     struct curve c = loads_without_knee();
 
     (void)state;
-    assert_string_equal(judge(c, 443, 2).unseen, "no clear knee up to 380 instructions");
+    assert_string_equal(judge(c, 443, 2).missing_why, "no clear knee up to 380 instructions");
     /* A slope from one level to twice it, as of what competes for ports. */
     for (size_t i = 0; i < c.n; i++)
         c.y[i] = 450 * (1 + (double)i / (double)c.n);
-    assert_true(*judge(c, 0, 0).unseen);
+    assert_true(*judge(c, 0, 0).missing_why);
     /* A ramp of a third of its end between two levels: not a size. */
     for (size_t i = 0; i < c.n; i++)
         c.y[i] = i < 6 ? 450 : i > 11 ? 900 : 450 + 75 * ((double)i - 5);
-    assert_true(*judge(c, 0, 0).unseen);
+    assert_true(*judge(c, 0, 0).missing_why);
     c.n = 5;
-    assert_true(*judge(c, 0, 0).unseen);
+    assert_true(*judge(c, 0, 0).missing_why);
     c.n = 0;
-    assert_true(*judge(c, 0, 0).unseen);
+    assert_true(*judge(c, 0, 0).missing_why);
 }
 
 /* Vector registers: the window fills before they do. */
@@ -136,7 +136,7 @@ static void what_fills_first_is_said(void **state)
 {
     (void)state;
     const struct as_parameter p = judge(window_of_nops(), 443, 0);
-    assert_string_equal(p.unseen, "what holds all of them fills first, at 443");
+    assert_string_equal(p.missing_why, "what holds all of them fills first, at 443");
 }
 
 static void pairs_share_a_slot_or_not(void **state)
@@ -145,17 +145,17 @@ static void pairs_share_a_slot_or_not(void **state)
 
     (void)state;
     as_fusion_judge(&p, 0.939, 1.064, 0.934); /* recorded */
-    assert_true(p.value == 1 && !*p.unseen);
+    assert_true(p.value == 1 && !*p.missing_why);
     as_fusion_judge(&p, 0.939, 1.064, 1.07);
-    assert_true(p.value == 2 && !*p.unseen);
+    assert_true(p.value == 2 && !*p.missing_why);
     as_fusion_judge(&p, 0.939, 1.064, 1.0); /* between: disturbed, or bound by something else */
-    assert_true(*p.unseen);
+    assert_true(*p.missing_why);
     p = (struct as_parameter){.name = "fuse.cmp"};
     as_fusion_judge(&p, 1.0, 1.01, 1.0); /* a core whose front end is narrower than its rename */
-    assert_true(*p.unseen);
+    assert_true(*p.missing_why);
     p = (struct as_parameter){.name = "fuse.cmp"};
     as_fusion_judge(&p, 0, 1, 1);
-    assert_true(*p.unseen);
+    assert_true(*p.missing_why);
 }
 
 static void parameters_become_lines(void **state)
@@ -167,7 +167,7 @@ static void parameters_become_lines(void **state)
     struct as_parameter *p = as_parameter_add(&list, "rob", "entries");
     p->value = 443, p->spread = 0.0068;
     p = as_parameter_add(&list, "regs_fp", "entries");
-    strcpy(p->unseen, "hidden");
+    strcpy(p->missing_why, "hidden");
     p = as_parameter_add(&list, "fuse.cmp", "slots"); /* a figure, no parameter of tables */
     p = as_parameter_add(&list, "sched_fp", "entries");
     p->value = 115, p->is_noisy = true;

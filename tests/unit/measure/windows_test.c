@@ -70,8 +70,8 @@ static const struct as_parameter *expect_entries(const char *name, double least,
         print_message("# skipped: without AVX %s is not measured\n", name);
         skip();
     }
-    if (*p->unseen)
-        fail_msg("%s: not seen: %s", name, p->unseen);
+    if (*p->missing_why)
+        fail_msg("%s: not seen: %s", name, p->missing_why);
     if (p->value < least || p->value > most)
         fail_msg("%s: %g is not in %g to %g", name, p->value, least, most);
     return p;
@@ -104,7 +104,7 @@ static void a_neighbour_for_a_while_is_found(void **state)
             for (size_t i = 0; i < list.n; i++) {
                 const struct as_parameter *p = &list.at[i];
                 const double own = entries_of(p->name);
-                if (!*p->unseen && p->value < 0.9 * own && !p->is_noisy)
+                if (!*p->missing_why && p->value < 0.9 * own && !p->is_noisy)
                     fail_msg("%s: %g entries of %g, from measurement %u on", p->name, p->value, own,
                              from);
             }
@@ -147,9 +147,9 @@ static void measurements_agree_or_not(void **state)
     assert_true(as_window_agree(pass, 3, &out) && !out.is_noisy);
     pass[2].is_noisy = true;
     assert_true(as_window_agree(pass, 3, &out) && out.is_noisy);
-    strcpy(pass[0].unseen, "no knee");
-    strcpy(pass[1].unseen, "no knee");
-    assert_true(as_window_agree(pass, 2, &out) && *out.unseen);
+    strcpy(pass[0].missing_why, "no knee");
+    strcpy(pass[1].missing_why, "no knee");
+    assert_true(as_window_agree(pass, 2, &out) && *out.missing_why);
 }
 
 /* All the time: only what is known of this core tells. */

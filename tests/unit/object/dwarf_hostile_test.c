@@ -173,6 +173,28 @@ static void test_flips_of_variables(void **state)
     flip("v4.o", 200);
 }
 
+/* Records that another unit defines, by name and by signature. */
+static void test_flips_of_definitions(void **state)
+{
+    (void)state;
+    fixture_run("printf '%%s\\n' 'namespace own { struct P { P(); int n; double *u; };' "
+                "'template <class T> struct B { B(); T *at; P in; }; }' "
+                "'struct D : own::P { D(); own::B<float> b; };' > d.h && "
+                "printf '%%s\\n' '#include \"d.h\"' 'own::P::P() : n(1), u(0) {}' "
+                "'template <class T> own::B<T>::B() : at(0) {}' "
+                "'template struct own::B<float>; D::D() {}' > d1.cpp && "
+                "printf '%%s\\n' '#include \"d.h\"' "
+                "'double f(own::P *p, D *d) { double s = d->b.at[2];' "
+                "'for (int i = 0; i < p->n; i++) s += p->u[i] + d->u[i]; return s; }' > d2.cpp && "
+                "clang++ -O2 -gdwarf-5 -fPIC -shared -nostdlib d1.cpp d2.cpp -o d5.so && "
+                "clang++ -O2 -gdwarf-4 -fPIC -shared -nostdlib d1.cpp d2.cpp -o d4.so && "
+                "clang++ -O2 -gdwarf-5 -fdebug-types-section -fPIC -shared -nostdlib d1.cpp d2.cpp "
+                "-o dt.so");
+    flip("d5.so", 300);
+    flip("d4.so", 200);
+    flip("dt.so", 300);
+}
+
 /* A unit that is damaged takes no other with it. */
 static void test_one_unit(void **state)
 {
@@ -233,6 +255,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flips),
         cmocka_unit_test(test_flips_of_variables),
+        cmocka_unit_test(test_flips_of_definitions),
         cmocka_unit_test(test_one_unit),
         cmocka_unit_test(test_no_memory),
     };

@@ -68,6 +68,14 @@ static const char source[] =
     "double all_rows(const double *a, const int *row, long n)\n"
     "{ double s = 1; for (long i = 0; i < n; i++)\n"
     "  for (int k = row[i]; k < row[i + 1]; k++) s += a[k]; return s; }\n"
+    "long common(const int *a, const int *b, long n) { long s = 0; for (long i = 0; i < n; i++) {\n"
+    "  int x = a[i]; while (*b < x) b++; s += *b == x; } return s; }\n"
+    "long each(const int *a, const int *b, long n) { long s = 0; for (long i = 0; i < n; i++) {\n"
+    "  int x = a[i]; const int *c = b; while (*c < x) c++; s += *c == x; } return s; }\n"
+    "void scan(const char *a, int *to, long n)\n"
+    "{ for (long i = 0; i < n; i++) { while (*a > 32) a++; to[i] = *a; a += 2; } }\n"
+    "void merge(const int *a, const int *e, const int *b, int *to)\n"
+    "{ while (a < e) { if (*a <= *b) *to++ = *a++; else *to++ = *b++; } }\n"
     "void words(unsigned *h, const unsigned char *a, const int *from, long n)\n"
     "{ for (long i = 0; i < n; i++) { unsigned s = 0;\n"
     "  for (int k = from[i]; k < from[i + 1]; k++) s = (s ^ a[k]) * 16777619u; h[i] = s; } }\n"
@@ -237,6 +245,31 @@ static void test_begun(void **state)
     assert_int_equal(it.begun_n, 0);
 }
 
+static void walks_are(const char *function, bool is_resumed, bool is_merge)
+{
+    static const char *const flags[] = {"-O1", "-O2"};
+
+    for (int i = 0; i < 2; i++) {
+        const struct assay_loop_facts it = facts_of(flags[i], function);
+
+        if ((it.resumed_n > 0) != is_resumed || (it.merge_n > 0) != is_merge)
+            fail_msg("%s, %s: %u loads go on, %u merges", function, flags[i], it.resumed_n,
+                     it.merge_n);
+    }
+}
+
+static void test_merges(void **state)
+{
+    (void)state;
+    walks_are("common", true, true);
+    walks_are("each", false, false);                            /* a search: it begins anew */
+    const struct assay_loop_facts it = facts_of("-O1", "scan"); /* compared with a constant */
+    assert_int_equal(it.resumed_n, 1);
+    assert_int_equal(it.merge_n, 0);
+    walks_are("merge", false, true);
+    walks_are("find", false, false); /* no loop around it */
+}
+
 static void test_flow(void **state)
 {
     (void)state;
@@ -283,7 +316,7 @@ int main(void)
         cmocka_unit_test(test_roots),   cmocka_unit_test(test_arithmetic),
         cmocka_unit_test(test_reasons), cmocka_unit_test(test_chains),
         cmocka_unit_test(test_begun),   cmocka_unit_test(test_flow),
-        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_options), cmocka_unit_test(test_merges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "analytics/analysis.h"
+#include "analytics/state/analysis.h"
 #include "directory.h"
 #include "trace/read.h"
 #include "trace/write.h"

@@ -18,3 +18,21 @@ export function tickTexts(
         if (differ(decimals)) return texts(decimals);
     return texts(MOST);
 }
+
+const LOG_MOST = 9; // ticks of a logarithmic axis
+
+/** Powers of the base between both ends; of few decades also 2 and 5 times those of ten. */
+export function logTicks(from: number, to: number, base: 2 | 10): number[] {
+    const first = Math.floor(Math.log(from) / Math.log(base));
+    const powers = Array.from(
+        { length: Math.ceil(Math.log(to / from) / Math.log(base)) + 2 },
+        (_, i) => base ** (first + i),
+    );
+    const isIn = (tick: number): boolean => tick >= from && tick <= to;
+    const fine = base === 10 ? powers.flatMap(tick => [tick, 2 * tick, 5 * tick]) : powers;
+    const ticks = fine.filter(isIn);
+    if (ticks.length <= LOG_MOST) return ticks;
+    const coarse = powers.filter(isIn);
+    const every = Math.ceil(coarse.length / LOG_MOST);
+    return coarse.filter((_, i) => i % every === 0);
+}

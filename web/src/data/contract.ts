@@ -2,6 +2,7 @@
 // The document that the page gets, as doc/reference/report-data.md describes it. Everything is
 // optional where an older or newer program may leave it out: the page says what is missing.
 
+import type { Scaling, Simulated } from './models';
 import type { OverTime } from './over_time';
 import type { Roofline } from './roofline';
 import type { Parallel } from './parallel';
@@ -417,6 +418,10 @@ export interface Document {
     comparison: Comparison | null;
     /** What its trace says, where it was traced. */
     parallel: Parallel | null;
+    /** Simulations on other machines, where some are stored. */
+    simulated: Simulated | null;
+    /** A scaling model of traces, where one is stored. */
+    scaling: Scaling | null;
     /** What its threads did over time, by samples and switches. */
     over_time: OverTime | null;
     /** Points and roofs, where flops and bytes were counted. */

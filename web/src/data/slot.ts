@@ -103,6 +103,8 @@ export function parseDocument(json: string): Document {
                   offs: given.parallel.offs ?? [],
               }
             : null,
+        simulated: given.simulated ?? null,
+        scaling: given.scaling ?? null,
         over_time: given.over_time ?? null,
         roofline: given.roofline ?? null,
     };

@@ -18,6 +18,13 @@ const RATINGS: Record<Rating, { mark: string; word: string }> = {
     none: { mark: '', word: '' },
 };
 
+/** The shapes alone, where a tooltip or a note has the word. */
+export const RATING_MARKS = {
+    good: RATINGS.good.mark,
+    fair: RATINGS.fair.mark,
+    poor: RATINGS.poor.mark,
+};
+
 export function RatingMark({ rating }: { rating: Rating }) {
     const { mark, word } = RATINGS[rating] ?? RATINGS.none;
     if (!mark) return null;

@@ -4,6 +4,7 @@
 import { useState } from 'preact/hooks';
 import type { Scalability } from '../data/contract';
 import { fixed, provenance } from '../format';
+import { RATING_MARKS } from '../parts/parts';
 
 const FIRST = 40;
 
@@ -12,8 +13,6 @@ export function efficiencyRating(fraction: number): 'good' | 'fair' | 'poor' {
     if (fraction >= 0.8) return 'good';
     return fraction >= 0.5 ? 'fair' : 'poor';
 }
-
-const MARKS = { good: '●', fair: '▲', poor: '■' };
 
 export function EfficiencyMatrix({ data }: { data: Scalability }) {
     const [all, setAll] = useState(false);
@@ -61,7 +60,7 @@ export function EfficiencyMatrix({ data }: { data: Scalability }) {
                                             )}`}
                                         >
                                             {fixed(100 * quantity.value, 0)} %{' '}
-                                            <span aria-hidden="true">{MARKS[rating]}</span>
+                                            <span aria-hidden="true">{RATING_MARKS[rating]}</span>
                                         </td>
                                     );
                                 })}

@@ -91,7 +91,10 @@ function Known({ data, runId }: { data: Data; runId: number }) {
             {metrics.length > 0 && (
                 <Panel
                     title="Efficiency"
-                    note="Useful is what is neither communication nor waiting nor having no work."
+                    note={
+                        'Useful is what is neither communication nor waiting nor having no work. ' +
+                        '● good from 80 %, ▲ fair from 60 %, ■ poor below.'
+                    }
                 >
                     <Efficiency metrics={metrics} />
                 </Panel>

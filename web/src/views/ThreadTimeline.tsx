@@ -48,7 +48,7 @@ interface LegendProps {
     hasPath: boolean;
 }
 
-function Legend({ states, others, hasPath }: LegendProps) {
+export function Legend({ states, others, hasPath }: LegendProps) {
     return (
         <ul class="trace-legend">
             {states.map(([name, title]) => (
@@ -105,7 +105,7 @@ const STEPS: Record<string, [number, number]> = {
     ArrowRight: [0, 1],
 };
 
-function Tools({ detail, span, show }: ToolsProps) {
+export function Tools({ detail, span, show }: ToolsProps) {
     const whole = isWhole(detail, span);
     const isLeast = lengthOf(zoomed(detail, span, 2)) > 0.999 * lengthOf(span);
     const tool = (title: string, disabled: boolean, to: () => Span) => (
@@ -131,7 +131,7 @@ interface ToolsProps {
 }
 
 /** The width of an element that has room for its contents. */
-function useWidth(box: { current: HTMLElement | null }): number {
+export function useWidth(box: { current: HTMLElement | null }): number {
     const [width, setWidth] = useState(900);
     useEffect(() => {
         const element = box.current;

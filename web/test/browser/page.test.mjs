@@ -47,6 +47,9 @@ const PAGES = [
         'parallel?time=2.9..3.2',
         'over-time',
         'over-time?time=0.4..0.6',
+        'simulation',
+        'simulation?over=bandwidth_bps&simulated=5&time=1..3',
+        'scaling',
         'roofline',
         'roofline?points=functions&cores=8',
         'machine',
@@ -175,6 +178,125 @@ test('a span of a time line is drawn by the mouse', () =>
         await page.mouse.up(); // a click chooses nothing
         assert.equal(await hash(page), '#/parallel?time=1.5..3');
         assert.match(await told(), /^rank 0, 2\.25/);
+    }));
+
+/** Texts of the cells of a table in a panel, by rows. */
+const tableTexts = (page, panel) =>
+    page.$$eval(
+        'main .panel',
+        (panels, name) =>
+            [...panels.find(one => one.ariaLabel === name).querySelectorAll('table tr')].map(row =>
+                [...row.children].map(cell => cell.innerText.replace(/\s+/g, ' ').trim()),
+            ),
+        panel,
+    );
+
+test('factors of a scaling model stand by size, rated by shape, colour and tooltip', () =>
+    onReport(small, 'scaling', async page => {
+        const [head, ...rows] = await tableTexts(page, 'Factors by size');
+        assert.deepEqual(head.slice(0, 2), ['Threads', '1 1 trace']);
+        assert.deepEqual(head.slice(4, 6), ['8 3 traces', '16 projected']);
+        // Amdahl's law with f = 0.97: 1 / 1.21 at 8, 1 / 1.45 at 16, 1 / 1.93 at 32.
+        const balance = rows.find(([title]) => title === 'Load balance');
+        assert.equal(balance[4], '82.6 % ● 79.3 to 86.0 %');
+        assert.equal(balance[5], '69.0 % ▲ 59.3 to 78.6 %');
+        assert.equal(balance[6], '51.8 % ■ 43.0 to 60.6 %');
+        const ratings = await page.$$eval('.matrix tbody tr', trs =>
+            [...trs[2].querySelectorAll('td')].map(td => [td.className, td.dataset.tip]),
+        );
+        assert.deepEqual(ratings[4], ['number fair', 'fair']);
+        const titles = await page.locator('.factor-plot h3').allInnerTexts();
+        assert.deepEqual(
+            titles,
+            rows.map(([title]) => title),
+        );
+        // Each plot has been drawn: some of its pixels are of the fit.
+        const drawn = await page.$$eval(
+            '.factor-plot canvas',
+            all =>
+                all.filter(canvas => {
+                    const { width, height } = canvas;
+                    const pixels = canvas.getContext('2d').getImageData(0, 0, width, height).data;
+                    for (let i = 0; i < pixels.length; i += 4)
+                        if (pixels[i] === 0xb3 && pixels[i + 1] === 0x47 && pixels[i + 2] === 0)
+                            return true;
+                    return false;
+                }).length,
+        );
+        assert.equal(drawn, titles.length);
+    }));
+
+test('a sweep is drawn over one setting or the other, and the address has which', () =>
+    onReport(small, 'simulation', async page => {
+        const legend = () =>
+            page.$$eval('.u-legend .u-label', labels => labels.map(one => one.innerText));
+        assert.deepEqual(await legend(), [
+            'latency, logarithmic',
+            ...['bandwidth 1.00 GB/s', 'bandwidth 10.0 GB/s', 'bandwidth no limit', 'recorded'],
+        ]);
+        await page
+            .getByRole('region', { name: 'Sweep' })
+            .getByRole('combobox')
+            .selectOption('bandwidth_bps');
+        await until(async () =>
+            assert.deepEqual(await legend(), [
+                'bandwidth, logarithmic',
+                ...['latency 1.00 µs', 'latency 10.0 µs', 'latency 100 µs', 'recorded'],
+            ]),
+        );
+        assert.equal(await hash(page), '#/simulation?over=bandwidth_bps');
+        const rows = await tableTexts(page, 'Simulations');
+        assert.deepEqual(rows[1].slice(0, 2), ['1: recorded', '6.000 s']);
+        // 4 s of computing, 10,000 latencies of 100 µs, 1 GB at 10 GB/s.
+        const row = rows.find(([run]) => run.startsWith('10:'));
+        assert.deepEqual(row.slice(1, 4), ['5.100 s', '0.850×', '63.7 %']);
+    }));
+
+test('a simulated time line stands below the recorded one on the same axis', () =>
+    onReport(small, 'simulation', async page => {
+        const panel = page.locator('.panel', { has: page.locator('.before-after') });
+        const told = () => panel.locator('.flame-told').innerText();
+        const titles = () =>
+            page.$$eval('.before-after figcaption', all => all.map(one => one.innerText));
+        assert.deepEqual(await titles(), ['Recorded: run 1, 6.00 s', 'Simulated: run 3, 5.01 s']);
+        assert.equal(await told(), 'Both from 0 s to 6.00 s.');
+        await panel.getByRole('combobox').selectOption('5');
+        await until(async () =>
+            assert.deepEqual(await titles(), [
+                'Recorded: run 1, 6.00 s',
+                'Simulated: run 5, 4.01 s',
+            ]),
+        );
+        assert.equal(await hash(page), '#/simulation?simulated=5');
+        const button = name => panel.getByRole('button', { name, exact: true });
+        assert.ok(await button('Zoom out').isDisabled());
+        await button('Zoom in').click();
+        await until(async () =>
+            assert.equal(await told(), 'Both from 1.50 s to 4.50 s of 6.00 s.'),
+        );
+        // Rank 0 computes until 4 s in both: five sixths of the picture now.
+        const ends = await page.$$eval('.before-after canvas', all =>
+            all.map(canvas => {
+                const { width } = canvas;
+                const y = Math.round((18 + 4) * devicePixelRatio);
+                const line = canvas.getContext('2d').getImageData(0, y, width, 1).data;
+                const left = Math.round(118 * devicePixelRatio);
+                const at = i => [0, 1, 2].map(k => line[4 * i + k]).join();
+                let x = left + 1;
+                while (x < width && at(x) === at(left + 1)) x++;
+                return (x - left) / (width - left);
+            }),
+        );
+        assert.equal(ends.length, 2);
+        for (const end of ends) assert.ok(Math.abs(end - 5 / 6) < 0.01, ends.join());
+        await page.getByRole('application', { name: /recorded and the simulated/ }).focus();
+        await page.keyboard.press('0');
+        await until(async () => assert.equal(await told(), 'Both from 0 s to 6.00 s.'));
+        await page.keyboard.press('+');
+        await page.keyboard.press('ArrowLeft');
+        await until(async () =>
+            assert.equal(await hash(page), '#/simulation?simulated=5&time=0.75..3.75'),
+        );
     }));
 
 test('instances of a loop are drawn, many rows stay folded, and estimates are marked', () =>

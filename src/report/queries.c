@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/queries.h"
+
+#include <assay/profile.h>
+#include <assert.h>
+
+#include "base/error.h"
+#include "profile/unfinished.h"
+
+/* clang-format off */
+static const char *const query_sql[AS_QUERIES_N] = {
+    [AS_QUERY_RUN_COUNTS] = "SELECT count(*), max(run_id), sum(run_id = ?1) FROM run",
+    [AS_QUERY_RUNS_UNFINISHED] =
+        "SELECT run_id, state FROM run r WHERE ?1 IN (0, run_id) AND " AS_RUN_UNFINISHED
+        " ORDER BY run_id",
+    [AS_QUERY_RUNS_TO_ATTRIBUTE] =
+        "SELECT run_id, " AS_RUN_NOT_SUMMED " FROM run r WHERE " AS_RUN_UNFINISHED
+        " ORDER BY run_id",
+    [AS_QUERY_RUNS_WITHOUT_ADVICE] =
+        "SELECT run_id FROM v_runs r WHERE sample_n > 0 AND NOT EXISTS"
+        " (SELECT 1 FROM overhead o WHERE o.run_id = r.run_id"
+        "  AND o.part = 'pass quality')",
+    [AS_QUERY_RUN_OF_COMMAND] =
+        "SELECT run_id, ifnull(exit_code, -1), ifnull(exit_signal, 0) FROM run"
+        " WHERE kind = 'profile' AND argv = ?1 ORDER BY run_id DESC LIMIT 1",
+    [AS_QUERY_RUN_COMMAND] =
+        "SELECT value FROM json_each((SELECT argv FROM run WHERE run_id = ?1))",
+    [AS_QUERY_LAST_PROFILE] =
+        "SELECT run_id, command, cwd FROM run WHERE kind = 'profile'"
+        " AND ifnull(role, 'main') = 'main' ORDER BY run_id DESC LIMIT 1",
+    [AS_QUERY_RANK_CPU_WAIT] =
+        "SELECT ifnull(max(x.runnable_ns), 0) FROM thread x JOIN process p"
+        " USING (process_id) WHERE p.run_id = ?1 AND p.rank IS NOT NULL",
+    [AS_QUERY_LOOP_PLACE] =
+        "SELECT f.name, s.path, n.number FROM loop l JOIN function f USING (function_id)"
+        " LEFT JOIN line n ON n.line_id = l.first_line_id"
+        " LEFT JOIN source_file s USING (source_file_id) WHERE l.loop_id = ?1",
+    [AS_QUERY_FUNCTION_PLACE] = "SELECT name, NULL, NULL FROM function WHERE function_id = ?1",
+    [AS_QUERY_CODE_PLACES] =
+        "SELECT l.address, m.path, f.name, s.path, n.number FROM location l"
+        " JOIN module m USING (module_id) JOIN function f USING (function_id)"
+        " LEFT JOIN line n ON n.line_id = l.line_id"
+        " LEFT JOIN source_file s ON s.source_file_id = n.source_file_id"
+        " ORDER BY l.address, l.location_id",
+    [AS_QUERY_METRIC] = "SELECT 1 FROM metric WHERE name = ?1",
+    [AS_QUERY_TRACED_RUN] =
+        "SELECT run_id, traced_id FROM (SELECT 0 AS place, run_id,"
+        " ifnull(traced_run_id, run_id) AS traced_id FROM trace UNION ALL"
+        " SELECT 1, run_id, run_id FROM run WHERE kind = 'trace')"
+        " ORDER BY place, run_id DESC LIMIT 1",
+    [AS_QUERY_TRACE_CLOCK] =
+        "SELECT count(*) OVER (), machine, uncertain_s, drift, residual_s, drift IS NULL"
+        " FROM v_trace_clocks WHERE run_id = ?1 AND related = 'measured'"
+        " ORDER BY uncertain_s DESC LIMIT 1",
+    [AS_QUERY_TRACE_PLACES] =
+        "SELECT s.number, f.name, replace(o.path, rtrim(o.path, replace(o.path, '/', '')), ''),"
+        " l.number FROM trace t JOIN trace_site s USING (trace_id)"
+        " JOIN function f USING (function_id) LEFT JOIN line l ON l.line_id = s.line_id"
+        " LEFT JOIN source_file o USING (source_file_id) WHERE t.run_id = ?1",
+    [AS_QUERY_TRACE_SAMPLES] =
+        "SELECT number, location, name, routine, ifnull(function, module),"
+        " iif(source_file IS NULL, NULL, replace(source_file, rtrim(source_file,"
+        " replace(source_file, '/', '')), '') || ':' || line), caller, n, time_s, share_pct"
+        " FROM v_trace_samples WHERE run_id = ?1"
+        " ORDER BY number, time_s DESC, function, line, caller",
+    [AS_QUERY_TRACE_PARTIAL] =
+        "SELECT 1 FROM v_flags WHERE run_id = ?1 AND name = '" ASSAY_FLAG_TRACE_PARTIAL "'",
+    [AS_QUERY_TRACE_FINDINGS] =
+        "SELECT text, workaround FROM v_findings WHERE run_id = ?1"
+        " AND rule IN ('late', 'waiting_in_turn', 'transfer', 'serialisation')"
+        " ORDER BY rank",
+    [AS_QUERY_TRACE_CAVEATS] =
+        "SELECT text FROM v_flags WHERE run_id = ?1 AND name IN ('crashed',"
+        " 'killed', 'failed', 'busy_host', 'trace_range', 'trace_ring', 'trace_off',"
+        " 'trace_lost', 'trace_missed', 'trace_static', 'function_untraced',"
+        " 'functions_untraced', 'functions_lost', 'functions_cost',"
+        " 'worksharing_unseen', 'trace_not_simulated') ORDER BY name = 'busy_host', flag_id",
+    [AS_QUERY_TRACE_POINTS] =
+        "SELECT points_s FROM v_traces WHERE run_id = ?1 AND points_s NOTNULL",
+    [AS_QUERY_TRIES] =
+        "SELECT name, title, what, verdict, said, n, base_s, ratio, ratio_low, ratio_high, gain_s,"
+        " gain_low_s, gain_high_s, result, differs_by, command, why, rules, rank, run_id,"
+        " variant_id FROM v_tries ORDER BY run_id, rank",
+    [AS_QUERY_TRY_COUNT] = "SELECT count(*) FROM v_tries",
+};
+/* clang-format on */
+
+int as_query_open(struct assay_experiment *experiment, enum as_query query, struct assay_rows **out,
+                  struct assay_error *err)
+{
+    assert((unsigned)query < AS_QUERIES_N && query_sql[query]);
+    return assay_rows_open(experiment, query_sql[query], out, err);
+}
+
+int as_query_open_of(struct assay_experiment *experiment, enum as_query query, int64_t id,
+                     struct assay_rows **out, struct assay_error *err)
+{
+    AS_TRY(as_query_open(experiment, query, out, err));
+    assay_rows_bind_integer(*out, 1, id);
+    return 0;
+}
+
+int as_query_each(struct assay_experiment *experiment, enum as_query query, int64_t id,
+                  int (*each)(void *context, struct assay_rows *row, struct assay_error *err),
+                  void *context, struct assay_error *err)
+{
+    assert((unsigned)query < AS_QUERIES_N && query_sql[query]);
+    return assay_rows_each(experiment, query_sql[query], id, each, context, err);
+}
+
+/* ---- Views ----------------------------------------------------------------------------------- */
+
+static void append_limit(const struct as_view_part *part, struct as_str *sql)
+{
+    if (part->limit)
+        as_str_appendf(sql, " LIMIT %llu", (unsigned long long)part->limit);
+}
+
+/* Appends the conditions of the rows. Rows for every run have NULL or 0 as run. */
+static void append_where(const struct as_view_part *part, struct as_str *sql)
+{
+    const char *const condition[] = {part->of_run ? "ifnull(run_id, 0) IN (0, ?1)" : NULL,
+                                     part->by_region ? "name GLOB ?2" : NULL,
+                                     part->iterations == AS_VIEW_WHOLE ? "iteration IS NULL"
+                                     : part->iterations == AS_VIEW_ONE
+                                         ? "?3 BETWEEN iteration AND iteration + calls_n - 1"
+                                         : NULL};
+    const char *joint = " WHERE ";
+    for (size_t i = 0; i < sizeof condition / sizeof *condition; i++) {
+        if (!condition[i])
+            continue;
+        as_str_appendf(sql, "%s%s", joint, condition[i]);
+        joint = " AND ";
+    }
+}
+
+void as_view_append_statement(const struct as_report_view *view, const struct as_view_part *part,
+                              struct as_str *sql)
+{
+    as_str_appendz(sql, "SELECT ");
+    if (!part->text)
+        as_str_appendz(sql, "*");
+    else if (part->with_run)
+        as_str_appendz(sql, "run_id AS run, ");
+    for (size_t i = 0; part->text && i < part->text_n; i++)
+        as_str_appendf(sql, "%s%s AS \"%s\"", i ? ", " : "", part->text[i]->sql,
+                       part->text[i]->title);
+    as_str_appendf(sql, " FROM %s", view->from);
+    append_where(part, sql);
+    as_str_appendz(sql, " ORDER BY ");
+    if (part->sort)
+        as_str_appendf(sql, "%s IS NULL, %s%s, ", part->sort, part->sort,
+                       part->is_falling ? " DESC" : "");
+    as_str_appendz(sql, view->order);
+    append_limit(part, sql);
+}
+
+void as_view_append_paths(const struct as_report_view *view, const struct as_view_part *part,
+                          struct as_str *sql)
+{
+    as_str_appendz(sql, "SELECT run_id, callpath_id, inlining_id, parent_id, parent_inlining_id,"
+                        " function || iif(is_inlined, ' (inlined)', ''), category");
+    for (size_t i = 0; i < part->text_n; i++)
+        as_str_appendf(sql, ", %s", part->text[i]->sql);
+    as_str_appendf(sql, " FROM %s", view->from);
+    if (part->of_run)
+        as_str_appendz(sql, " WHERE run_id = ?1");
+    as_str_appendf(sql, " ORDER BY %s", view->order);
+    append_limit(part, sql);
+}
+
+int as_view_open_columns(struct assay_experiment *experiment, const struct as_report_view *view,
+                         struct assay_rows **out, struct assay_error *err)
+{
+    struct as_str sql = {0};
+    as_str_appendf(&sql, "SELECT * FROM %s LIMIT 0", view->from);
+    const int rc = sql.failed ? as_error_nomem(err, "the statement")
+                              : assay_rows_open(experiment, as_str_z(&sql), out, err);
+    as_str_fini(&sql);
+    return rc;
+}
