@@ -66,7 +66,7 @@ void session_begin_account(void)
 const char *session_stream(void)
 {
     if (!stream_path[0]) {
-        snprintf(stream_path, sizeof stream_path, "sample-test-%d.samples", (int)getpid());
+        snprintf(stream_path, sizeof stream_path, "/tmp/sample-test-%d.samples", (int)getpid());
         atexit(remove_stream);
     }
     unlink(stream_path);
