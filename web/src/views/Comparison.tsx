@@ -66,7 +66,7 @@ function differences(data: Data): MadeColumn[] {
     });
 }
 
-/** What else differs of a row, one column for every side but the first. */
+/** Returns other differences of a row, one column for every side but the first. */
 function whatDiffers(data: Data): MadeColumn[] {
     const others = data.sides.slice(1);
     return others.map((side, i) => {
@@ -84,7 +84,7 @@ function whatDiffers(data: Data): MadeColumn[] {
     });
 }
 
-/** What a fact says of a side. */
+/** Returns the text of a fact for a side. */
 function said(fact: ComparisonFact, side: number): string {
     const text = fact.texts[side];
     if (text != null) return text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machines of the runs: what they are made of, what was measured on them, what lessens trust.
+// The machines of the runs: their parts, measurements on them, and caveats.
 
 import { useMemo } from 'preact/hooks';
 import { useReport } from '../context';

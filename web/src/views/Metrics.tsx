@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every global metric with its definition, and what mending loops or functions one after the other
-// would bring.
+// Every global metric with its definition, and the cumulative gain of fixing loops or functions one
+// after the other.
 
 import { useMemo, useState } from 'preact/hooks';
 import { Chart, type Series } from '../chart/Chart';

@@ -37,7 +37,7 @@ export function ObjectPage({ kind }: { kind: 'loop' | 'function' }) {
         );
     const object: ObjectRef = { kind, id };
     const varied = kind === 'loop' ? (report.varied().find(one => one.loop === id) ?? null) : null;
-    // What variants tell stands in a panel of its own, with the numbers behind it.
+    // Findings from variants have a panel of their own, with the numbers behind them.
     const findings = report.findings(object).filter(one => !varied || one.topic !== 'differential');
     const sections = report.sections(object).filter(one => !varied || one.name !== 'variants');
     return (

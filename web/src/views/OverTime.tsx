@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the threads of a run did over time, by its samples and its records of switches.
+// Activity of the threads of a run over time, by its samples and its records of switches.
 
 import { useMemo } from 'preact/hooks';
 import { useReport } from '../context';
@@ -57,7 +57,7 @@ export function threadRows({ threads }: Data): ViewRows {
     ]);
 }
 
-/** Where the picture is from. */
+/** Returns the source of the picture. */
 function noteOf({ line, threads, timeline }: Data): string {
     const most =
         threads.length < line.thread_n

@@ -178,7 +178,7 @@ function Known({ data, runId }: { data: Data; runId: number }) {
     );
 }
 
-/** What of the run is not in its trace. */
+/** Parts of the run that are missing in its trace. */
 function Partial() {
     const flags = useReport().doc.flags.filter(({ name }) => name.startsWith('trace_'));
     if (!flags.length) return null;

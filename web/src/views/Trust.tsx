@@ -18,7 +18,7 @@ import { type MadeColumn, madeView, textColumn } from './table';
 
 const GROUP = 'trust';
 
-/** Whether there is anything to say besides what lessens trust; asked by the menu, of any data. */
+/** Returns whether the page has more than caveats; called by the menu, for any data. */
 export function hasTrust(report: Report): boolean {
     return !report.isCode && report.doc.metrics.some(metric => metric?.group === GROUP);
 }

@@ -123,7 +123,7 @@ export function counterRows(readings: readonly TraceCounter[]): ViewRows {
     );
 }
 
-/** What threads did, by samples. */
+/** Returns the table of activity by samples. */
 export function sampleRows(samples: readonly TraceSample[]): ViewRows {
     const share = 'Of what was sampled of the thread in that state.';
     return madeView(
