@@ -205,7 +205,7 @@ static void add_operand(struct words *w, const ZydisDecodedOperand *o)
     }
 }
 
-/* What makes an instruction the one that it is, in the words of the library. */
+/* Returns the identity of an instruction in the words of the library. */
 static void signature(const uint8_t *bytes, size_t n, struct words *w)
 {
     ZydisDecoder decoder;
