@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# assay cqa: loops whose code the source and the options fix, on named cores.
+# assay cqa on named cores: source and options determine the code of the loops.
 
 setup_file() {
     load common.bash

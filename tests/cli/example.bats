@@ -33,7 +33,7 @@ with() { # FAULTS: profiled into x.assay
     rm -rf x.assay
     "$ASSAY" profile -q -o x.assay --rate high -- plain/cg --size 48 --loads 8 --faults "$1" >out
 }
-# samples PATTERN: in functions whose name, with what is inlined there, is like PATTERN
+# samples PATTERN: in functions with a name like PATTERN, with their inlined code
 samples() {
     query "SELECT ifnull(sum(exclusive_sample_n), 0) FROM v_functions WHERE name LIKE '$1'"
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Named files: an output is written whole or not at all and is no input; an input does not block.
+# Named files: an output is written whole or not at all, and is not read. An input never blocks.
 
 setup_file() {
     load common.bash

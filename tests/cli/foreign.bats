@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What others made and we only read: names that drive terminals, links and pipes in experiments,
+# Foreign files that assay only reads: names that drive terminals, links and pipes in experiments,
 # damaged and tampered databases.
 
 setup_file() {
@@ -14,8 +14,9 @@ setup() {
     unset DISPLAY WAYLAND_DISPLAY BROWSER
 }
 
-# A program whose function, unit, directory, producer and source line try to drive a terminal: by
-# ESC, by C1 as UTF-8 (U+009B), by a bidirectional override, by a byte that is no UTF-8.
+# A program that tries to drive a terminal with the names of its function, unit, directory, producer
+# and source line. It uses ESC, C1 as UTF-8 (U+009B), a bidirectional override, and an invalid byte
+# of UTF-8.
 build_evil() {
     command -v gcc >/dev/null || return 0
     mkdir -p $'ev\033]0;il'

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# assay predict and assay validate: kernels whose cycles the instruction tables fix, on named cores.
+# assay predict and assay validate on named cores: the instruction tables determine the cycles of
+# the kernels.
 
 setup_file() {
     load common.bash
@@ -236,7 +237,7 @@ EOF
     equal 2 "$status"
 }
 
-# A table as `assay machine --measure instructions` keeps it, of this processor.
+# A table of this CPU as `assay machine --measure instructions` keeps it.
 measured_table() {
     local vendor family model stepping
     vendor=$(sed -n 's/^vendor_id.*: //p;T;q' /proc/cpuinfo)

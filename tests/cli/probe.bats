@@ -210,7 +210,7 @@ EOP
     equal "$(printf '89 4005\n1 90\n90 630')" "$("$ASSAY" query run.assay --format csv \
         "SELECT probe_entry_n, probe_round_n FROM v_set_probes ORDER BY loop_id" | tail -n +2 | tr ',' ' ')"
     like "*nest*" "$("$ASSAY" probe -q -o text.assay run.probe ./known 9 2>/dev/null)"
-    # What the program prints and how it ends stays with it.
+    # Output and exit status of the program stay the same.
     equal "$(./known 90)" "$(cat run.assay/run-*1/output.txt)"
 }
 @test "what vprof times and what probes see of the same loops" {

@@ -32,7 +32,7 @@ END
         cat probe.err >&2
         grep -q "perf_event_paranoid\|not permitted\|no such events" probe.err && touch refused
     fi
-    # What an ordinary user needs: a folder that it can reach.
+    # An ordinary user needs a folder that it can reach.
     ORDINARY=$(mktemp -d)
     export ORDINARY
     mkdir "$ORDINARY/locked" && chmod 755 "$ORDINARY" && chmod 555 "$ORDINARY/locked"

@@ -39,7 +39,7 @@ setup() {
     load common.bash
 }
 
-# What the program said: name, kind, times, threads, least, most
+# The reported regions: name, kind, times, threads, minimum, maximum
 said() {
     "$ASSAY" query --format csv x.assay \
         "SELECT name, kind, n, thread_n, least, most, unmatched_n FROM v_regions ORDER BY name"

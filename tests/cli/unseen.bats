@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Processor time that no sample saw is said, with the process and why; where all is seen nothing is.
-# The programs work for so long of their own processor time, so no load changes what is expected.
+# CPU time without samples is reported, with the process and the reason; complete recordings have no
+# such message. The programs work for a given CPU time of their own, so load does not change the
+# expected values.
 
 setup_file() {
     load common.bash
@@ -103,8 +104,8 @@ setup() {
 }
 query() { "$ASSAY" query --format csv x.assay "$(echo "$1" | tr '\n' ' ')" | tail -n +2; }
 one() { [ "$(query "$1")" = 1 ] || fails "not so: $1" "$(query "SELECT name, text FROM v_flags")"; }
-# It works until its clock says so: what that takes is its own. What it counts afterwards, and what the
-# kernel does for others, is as long as the host makes it.
+# The program works until its clock reaches a limit, so that time is its own. Later counting, and
+# work of the kernel for others, last as long as the host makes them.
 works() {
     one "SELECT sum(iif(name = 'work' OR name LIKE '%clock_gettime', exclusive_pct, 0)) > 0.9 * sum(exclusive_pct)
          AND sum(exclusive_pct) > 0 FROM v_functions WHERE name NOT IN ('count', 'counting')
@@ -118,7 +119,7 @@ sampled() {
     grep -q "perf_event_paranoid\|not permitted\|no such events" err && skip "perf events are refused here"
     fails "$(cat err)"
 }
-# unseen LEAST MOST: seconds of what was not seen
+# `unseen MIN MAX`: seconds without samples
 unseen() {
     one "SELECT v.value BETWEEN $1 AND $2 FROM v_values v WHERE metric = 'unseen_time_s' AND object_kind = 'run'"
 }
@@ -129,7 +130,7 @@ unseen() {
         $way -- ./work 0.6
         equal "" "$(said)"
         one "SELECT v.value >= 0.6 FROM v_values v WHERE metric = 'processor_time_s' AND object_kind = 'run'"
-        # What a hypervisor took may be in the one and not in the other.
+        # Stolen time may be in one of the two and not in the other.
         unseen 0 "0.2 + (SELECT ifnull(steal_time_s, 0) FROM v_runs)"
         rm -rf x.assay
         $way -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do ./work 0.02; true; done'

@@ -260,7 +260,7 @@ vprof() {
 # The loop of chain: KEY
 value() { json "['loops'][0]['$1']" <vprof.json; }
 
-# What the program prints in all runs is what it prints alone, in any order of threads.
+# The output of the program in all runs equals the output alone, in any order of threads.
 same_output() {
     "$@" | sort >alone.out
     n=0
@@ -297,8 +297,9 @@ END
         WHERE context_id <> 0" --format csv | tail -n 1)"
 }
 
-# Shares of those drawn by chance, 61 at least: two of 6.5 standard deviations off have a probability of
-# less than 1e-7 (Chernoff: of 61 with a share of 3/4 less than 24 are told with 2e-8).
+# Shares of at least 61 instances drawn by chance. Two of them off by 6.5 standard deviations have a
+# probability of less than 1e-7. (Chernoff: out of 61 with a share of 3/4, less than 24 are
+# classified with 2e-8.)
 @test "as many iterations with data in two places are two buckets" {
     cat >places.c <<'END'
 #include <stdio.h>
@@ -613,7 +614,7 @@ END
 import json
 said = json.load(open("vprof.json"))
 loop = said["loops"][0]
-# what is told is the sum of what was measured of this host
+# the reported cost is the sum of the costs measured on this host
 assert 0 < said["timed_ns"] and 0 <= said["passed_ns"] and 0 < said["overhead"], said["overhead"]
 # entries are counted, iterations are of those drawn by chance: 0.6 % is their deviation
 assert round(loop["instances"], 6) == 300000, loop["instances"]
