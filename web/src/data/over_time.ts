@@ -29,7 +29,7 @@ const TITLES: Record<string, string> = {
     running: 'running',
     user: 'running',
     kernel: 'in the kernel',
-    ready: 'ready, no processor',
+    ready: 'ready, no CPU',
     waiting: 'waiting',
 };
 

@@ -74,12 +74,12 @@ function whatDiffers(data: Data): MadeColumn[] {
         return {
             ...textColumn(
                 several ? `differs_${side.name}` : 'differs',
-                several ? `What differs ${side.name}` : 'What differs',
+                several ? `Other differences ${side.name}` : 'Other differences',
                 data.rows.map(row => row.each?.[i]?.differs?.join('; ') || null),
             ),
             meaning:
-                `What else differs between ${data.sides[0]!.name} and ${side.name}: ` +
-                'flags, code, calls. It need not be why the time does',
+                `Flags, code and calls that differ between ${data.sides[0]!.name} and ${side.name}. ` +
+                'They need not be the cause of the time difference',
         };
     });
 }

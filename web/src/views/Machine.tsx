@@ -24,8 +24,8 @@ function Box({ part }: { part: Part }) {
                             key={one.number}
                             data-tip={
                                 one.usable
-                                    ? `processor ${one.number}`
-                                    : `processor ${one.number}, which the program could not use`
+                                    ? `CPU ${one.number}`
+                                    : `CPU ${one.number}, not available to the program`
                             }
                         >
                             {one.usable ? one.number : `(${one.number})`}

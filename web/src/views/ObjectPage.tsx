@@ -48,7 +48,7 @@ export function ObjectPage({ kind }: { kind: 'loop' | 'function' }) {
             {rows && row >= 0 && <Numbers rows={rows} row={row} />}
             {varied && <WhyPanel report={report} varied={varied} />}
             {findings.length > 0 && (
-                <Panel title="What to do here">
+                <Panel title="Recommendations">
                     <ol class="findings">
                         {findings.map(finding => (
                             <FindingItem key={finding.rank} finding={finding} place={false} />

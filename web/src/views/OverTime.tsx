@@ -38,14 +38,14 @@ export function threadRows({ threads }: Data): ViewRows {
         secondsColumn(
             'cpu_s',
             'running',
-            'Processor time by the account of the kernel.',
+            'CPU time by the account of the kernel.',
             threads.map(one => one.cpu_time_s),
             { bar: true },
         ),
         secondsColumn(
             'ready_s',
             titleOf('ready'),
-            'Ready to run, and no processor was there for it.',
+            'Ready to run, but without a CPU.',
             threads.map(one => one.runnable_time_s),
         ),
         secondsColumn(
@@ -77,7 +77,7 @@ function Known({ data }: { data: Data }) {
     const threads = useMemo(() => threadRows(data), [data]);
     return (
         <>
-            <PageHead title="Over time" note="What each thread did, and when." />
+            <PageHead title="Over time" note="Activity of each thread over time." />
             <Panel title="Threads" note={noteOf(data)}>
                 <ThreadTimeline line={line} />
             </Panel>

@@ -147,7 +147,7 @@ function RunSummary() {
             )}
             <Facts facts={runFacts(doc)} />
             {categories && (
-                <Panel title="What the time is made of">
+                <Panel title="Time by category">
                     <StateBar shares={stateShares(doc)} />
                     <CategoryBar shares={categoryShares(categories)} />
                 </Panel>

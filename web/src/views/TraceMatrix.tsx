@@ -144,7 +144,7 @@ export function TraceMatrix({ messages }: { messages: TraceMessages[] }) {
     return (
         <>
             <Choice
-                label="What is shown"
+                label="Unit"
                 options={[
                     { value: 'size_b', text: 'Bytes' },
                     { value: 'n', text: 'Messages' },

@@ -218,7 +218,7 @@ export function whyTable(report: Report): WhyTable {
                     verdict?.title ? `${verdict.title}, ${verdict.confidence ?? '?'}` : null,
                 ),
             ),
-            'What the loop is bound by, and how sure that is.',
+            'Bottleneck of the loop, and the confidence of that verdict.',
         ),
         shareColumn(report, lines),
         ...metricColumns(report, lines),
