@@ -71,7 +71,7 @@ more() { [ "$1" -gt "$2" ] || fails "not more than $2: $1"; }
         like "cg: *usage: cg *" "$(cat err)"
     done
 }
-@test "example: the loops of the faults and those that mend them are told apart" {
+@test "example: faulty loops and repaired loops are distinguished" {
     with none
     equal 0 "$(samples 'smooth_step_strided')"
     more "$(samples 'smooth_step')" 0

@@ -49,7 +49,7 @@ make_trace() { # FILE
     like "assay: new: cannot be written: the command reads or writes it already; *" "$(cat err)"
     [ ! -e new ]
 }
-@test "the files of an experiment are no outputs, its reports are" {
+@test "files of an experiment are refused as output, its reports are not" {
     before=
     ln -sf exp.assay/experiment.db link
     for force in "" --force; do

@@ -143,7 +143,7 @@ refused() {
     [ -f y.assay/report.json ]
     [ -f y.assay/report.xlsx ]
 }
-@test "a page that somebody put there is never shown" {
+@test "a foreign page is never shown" {
     echo '<script>theirs</script>' >y.assay/report.html
     touch -d '1 hour' y.assay/report.html
     "$ASSAY" open y.assay -q
@@ -245,7 +245,7 @@ END
         refused 2 "assay: y.assay/experiment.db: not an experiment: its database is incomplete; *" attribute y.assay
     done
 }
-@test "a database whose code is not ours" {
+@test "a database with foreign code" {
     local sql
     for sql in \
         "DROP VIEW v_runs; CREATE VIEW v_runs AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x FROM c) SELECT * FROM c" \
@@ -282,7 +282,7 @@ db.commit()" "$sql"
         refused 2 "assay: y.assay*: *" report y.assay
     done
 }
-@test "what users add to a database for themselves is no harm" {
+@test "additions of users to a database do no harm" {
     python3 - <<'END'
 import sqlite3
 db = sqlite3.connect("y.assay/experiment.db")

@@ -53,7 +53,7 @@ store() { # -> $stored
     grep -q '^topology.places.0.kind,machine$' out
     grep -q '^host.facts.pmu,' out
 }
-@test "what is kept is shown, on one screen, with its date" {
+@test "stored figures are shown on one screen, with their date" {
     store
     figures_of "$stored" 4.5e11
     "$ASSAY" machine >out
@@ -186,7 +186,7 @@ store() { # -> $stored
     "$ASSAY" machine --export copy.tsv >/dev/null
     cmp copy.tsv "$stored"
 }
-@test "one processor is enough" {
+@test "one CPU is enough" {
     command -v taskset >/dev/null || skip "no taskset here"
     first=$(taskset -cp $$ | sed 's/.*: //;s/[-,].*//')
     [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ] || skip "there is no more than one"
@@ -245,7 +245,7 @@ leave_group() {
     # The earlier measurement stays, with its date.
     grep -qF "$first" "$stored"
 }
-@test "a neighbour on the same processor makes no wrong lines" {
+@test "a neighbour on the same CPU makes no wrong lines" {
     command -v taskset >/dev/null || skip "no taskset here"
     command -v gcc >/dev/null || skip "no gcc here"
     printf 'f: add %%rax,%%rcx\n and %%rax,%%rcx\n lea 8(%%rax),%%rcx\n ret\n' >f.s

@@ -393,7 +393,7 @@ assert int(hits) == sum(s["calls"] for s in blocks), (hits, blocks)
 assert float(arguments) == sum(i * 0.5 - 2 + i for i in range(20)), arguments
 EOP
 }
-@test "what cannot be recorded or called is told before anything runs" {
+@test "impossible values and calls are refused before anything runs" {
     refuse() {
         status=0
         cat >bad.probe

@@ -73,7 +73,7 @@ refused() {
     [ ! -s "$to/out" ] || fails "there is output: $(cat "$to/out")"
 }
 
-@test "denied: an ordinary user gets what the kernel's setting allows, and is told" {
+@test "denied: an ordinary user gets what the kernel's setting allows, and a message" {
     records
     ordinary
     paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)

@@ -488,7 +488,7 @@ END
     done
     equal yes "$finished"
 }
-@test "profile: what ends the options is no value of one" {
+@test "profile: the end of options is not the value of one" {
     refused 2 "assay: --output: missing NAME.assay; *" -o -- ./burn 0.05
     refused 2 "assay: --label: missing TEXT; *" --label -- ./burn 0.05
     [ ! -e ./-- ] || fails "left behind"
@@ -528,7 +528,7 @@ END
     equal 124 "$status"
     equal "interrupted,15" "$(query x.assay "SELECT state, exit_signal FROM v_runs")"
 }
-@test "profile: every processor, where there is no /sys" {
+@test "profile: every CPU, without /sys" {
     records
     events
     # shellcheck disable=SC2016
@@ -572,7 +572,7 @@ END
     "$ASSAY" attribute -q x.assay
     equal 1 "$(query x.assay "SELECT sample_n > 0 FROM v_runs")"
 }
-@test "an experiment of somebody else's" {
+@test "an experiment of another user" {
     [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || skip "needs root, and setpriv"
     "$MAKE_EXPERIMENT" x.assay
     chmod a+rx . "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR"

@@ -107,11 +107,11 @@ ranks_right() { # RANKS
     rm -rf x.assay
     profiled 7 mpich 2 ./ranks.mpich 7
 }
-@test "ranks: more than there are processors" {
+@test "ranks: more than CPUs" {
     profiled 0 openmpi 6 ./ranks.openmpi
     ranks_right 6
 }
-@test "ranks: many on few processors are all found, and no sample is lost" {
+@test "ranks: many on few CPUs are all found, and no sample is lost" {
     local n=32
     [ "${ASSAY_TEST_TURN:-0}" != all ] || n=64 # at night
     # Unread samples wait in buffers of a quarter of a second or more. While the reader has no CPU

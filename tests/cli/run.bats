@@ -213,7 +213,7 @@ user_seconds() { # COMMAND...: the least of three runs
     echo "$best"
 }
 
-@test "run: bounds of gains hold where threads queue for processors" {
+@test "run: bounds of gains hold if threads wait for CPUs" {
     cat >poly.c <<'END2'
 #include <stdio.h>
 #include <omp.h>

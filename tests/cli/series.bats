@@ -141,7 +141,7 @@ END
     series 0 scale --read x.assay --format json
     equal null "$(json '["scalability"]["points"][1]["speedup"]' <out)"
 }
-@test "scale: threads are pinned where nobody else does" {
+@test "scale: threads are pinned unless the environment pins them" {
     records
     series 0 scale --threads 1 -o x.assay -- ./work 0.01
     like "1 threads, bind close,*" "$(cat x.assay/run-001/output.txt)"
@@ -251,7 +251,7 @@ assert [x["repeats"] for x in s] == [3, 1] and not s[1]["in_turns"]'
     like "*too few runs*B * 0 *./work 0.01 fails*2 runs of B failed and are left out.*" "$(cat out)"
     like "*run 2 (B) ended with exit status 5; its last line: two is too many*2 of 4 runs failed*" "$(cat err)"
 }
-@test "repeat --against: what is no plain command is refused" {
+@test "repeat --against: anything but a plain command is refused" {
     refused 2 "assay: './work 0.1 | cat': needs a shell; use a plain command, or sh -c '...'" \
         repeat --against "./work 0.1 | cat" -- ./work 0.1
     refused 2 "assay: './work \"0.1': a quote is not closed*" repeat --against './work "0.1' -- ./work 0.1

@@ -99,7 +99,7 @@ assert kinds["all"]["median_percent"] < 1 and kinds["all"]["kendall_tau"] > 0.93
 assert kinds["divide"]["mape_percent"] < 4 and kinds["FP scalar"]["median_percent"] < 1
 EOP
 }
-@test "what cannot be validated is said" {
+@test "impossible validations are refused" {
     refused() { run "$ASSAY" validate --machine zen5 "${@:2}"; equal 2 "$status"; like "$1" "$output"; }
     refused '*use one of --blocks*--binary*--suite*'
     refused '*use one of *' --suite --binary loops.so

@@ -348,7 +348,7 @@ END
     [ 2 -le "$("$ASSAY" query x.assay --format csv "SELECT count(*) FROM v_values v JOIN context c
         USING (context_id) WHERE v.metric = 'iteration_ns' AND c.bucket LIKE '256 to 511 iterations, %'" | tail -1)" ]
 }
-@test "instances alike are told by the calls that lead to them" {
+@test "equal instances are distinguished by their call paths" {
     for every in 1 7; do
         rm -rf x.assay
         "$ASSAY" vprof --loops chain --every $every --rate high --format json -o x.assay -- ./loops called >vprof.json
@@ -397,7 +397,7 @@ END
     same_output ./loops handled 10
 }
 
-@test "what a thread does in destructors counts" {
+@test "work of a thread in destructors counts" {
     vprof ./loops destroyed 10
     equal 300000 "$(value instances)"
     equal 120000000 "$(value iterations)"
@@ -421,7 +421,7 @@ END
     equal 2 "$(value threads)"
 }
 
-@test "what a killed program did is known" {
+@test "records of a killed program are kept" {
     vprof ./loops killed 10 || equal 137 $?
     equal 300000 "$(value instances)"
     equal 120000000 "$(value iterations)"
@@ -571,7 +571,7 @@ END
     like "*not timed: the kernel does not permit writing code*" "$output"
 }
 
-@test "what cannot be asked for is said before anything runs" {
+@test "impossible requests are refused before anything runs" {
     rm -rf x.assay
     run "$ASSAY" vprof
     equal 2 "$status"
@@ -661,7 +661,7 @@ assert all(row[1] > 0 and row[3] > 0 and row[4] > 0 for row in rows)
 END
 }
 
-@test "what could not be timed is told by reason" {
+@test "untimed loops are reported by reason" {
     cat >refused.c <<'END'
 __attribute__((noinline)) static long turns(long n)
 {
@@ -763,7 +763,7 @@ END
 }
 
 # Each third entry has 1000 iterations: one instance of three, counted off, would be like no other.
-@test "what is timed is drawn by chance, not counted off" {
+@test "timed instances are drawn at random, not counted off" {
     rm -rf x.assay
     "$ASSAY" vprof --loops chain --every 3 --format json -o x.assay -- ./loops plain 10 >vprof.json
     equal false "$(value exact)"
