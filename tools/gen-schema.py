@@ -127,7 +127,7 @@ class Table:
         of = column.of if column.type in ("own", "ref", "link") else column.name.removesuffix("_id")
         if column.name == of or of not in tables:
             return "VALUE", None
-        # A row may refer to a later row, unless the reference is part of its key.
+        # A row may refer to a later row of its table, unless the reference is part of its key.
         return "LATER" if of == self.name and column.name not in self.key else "ID", of
 
     # ---- SQL -----------------------------------------------------------------------------

@@ -248,8 +248,8 @@ class Checks:
 
     def check_records(self, it, result, what):
         """Checks the instances of each thread from its first record to its last: none is missing.
-        An instance that began before the attach is short. An instance that a handler interrupted is
-        unknown. A thread that filled its file lacks some."""
+        An instance may lack iterations if it began before the attach. The trip count is unknown if
+        a handler interrupted it. A thread that filled its file lacks some instances."""
         entries = {}
         for tid, t0, t1, trips, number in it.entries():
             if number % 4 != 1:

@@ -275,7 +275,8 @@ int as_mpi_missed(struct as_trace_walk *walk, struct as_walker *walker,
 /* Finds the call site of waiting in a parallel region with this number. */
 int as_teams_site(struct as_trace_walk *walk, const struct as_walker *walker, int64_t region,
                   uint32_t *out);
-/* The region that the thread has left has ended for all threads. */
+/* A parallel region that the thread has left has ended for all threads: its wait at the end of the
+ * region is over, and its idle time begins. */
 int as_doing_released(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns);
 
 /* A thread arrives; goes on, which proves that all have arrived; all have arrived. */

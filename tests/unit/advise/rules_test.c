@@ -807,8 +807,8 @@ static void test_one_card(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* Cycles of an iteration, now and possible, become seconds of the run by the share of the loop.
- * Without a lower bound, such a gain ranks after certain ones. */
+/* Measured and possible cycles per iteration become seconds of the run, by the share of the loop. A
+ * gain without a lower bound ranks after certain gains. */
 static void test_gain_of_code(void **state)
 {
     struct story story = {RUN, .call_stacks = "off", .code = {FULL},

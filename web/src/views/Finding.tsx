@@ -21,7 +21,7 @@ function levelTip(level: string): string | undefined {
     return promise && meaning ? `${promise}: ${meaning}` : promise;
 }
 
-const OTHERS = 6; // named; more are counted
+const OTHERS = 6; // objects that a finding names; it counts the rest
 
 /** Other objects of the finding. */
 function Others({ others }: { others: readonly Finding[] }) {
