@@ -78,8 +78,8 @@ function whatDiffers(data: Data): MadeColumn[] {
                 data.rows.map(row => row.each?.[i]?.differs?.join('; ') || null),
             ),
             meaning:
-                `Flags, code and calls that differ between ${data.sides[0]!.name} and ${side.name}. ` +
-                'They need not be the cause of the time difference',
+                `Differences of flags, code and calls between ${data.sides[0]!.name} and ` +
+                `${side.name}. They need not be the cause of the time difference`,
         };
     });
 }
