@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Advice on loops, by the rules for runs. Results of a batch of loops are stored in an experiment
- * in memory, the rules are applied, and the results are removed.
+ * Advice on loops, by the rules for runs. A batch of loops is stored in an experiment in memory.
+ * The rules are applied to it, and the batch is removed.
  */
 #include <math.h>
 #include <string.h>

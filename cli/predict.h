@@ -25,9 +25,9 @@ struct as_predicting {
     struct assay_uarch_choice choice;  /* which table it is, where no option says */
 };
 
-/* Opens the table of --machine, else the one measured here, else the built-in table of this
- * machine's core or the nearest to it. `choice` says which one. Errors: NOT_FOUND, CORRUPT,
- * NOMEM. */
+/* Opens the table of --machine, else the one measured here. Otherwise opens the built-in table of
+ * this machine's core or of the nearest core. `choice` names the choice. Errors: NOT_FOUND,
+ * CORRUPT, NOMEM. */
 int as_core_open(struct as_cli *cli, struct assay_uarch **out, struct assay_uarch_choice *choice,
                  struct assay_error *err);
 /* Returns 0 if the core has the instructions of the file: Knights Corner has other vectors.

@@ -35,9 +35,9 @@ struct as_series_run {
 };
 
 /*
- * Reads the shared options of series and creates the experiment (--output, or a free name after the
- * program of `command`, which goes to `name`). Call as_series_end in any case. Errors: USAGE,
- * UNSUPPORTED (input for one run only), those of the experiment.
+ * Reads the shared options of a series and creates the experiment at --output. Without that option,
+ * the name is free and starts with the program of `command`; `name` receives it. Call as_series_end
+ * in any case. Errors: USAGE, UNSUPPORTED (input for one run only), those of the experiment.
  */
 int as_series_begin(struct as_series *series, struct as_cli *cli, size_t run_n,
                     const char *const *command, struct as_str *name, struct assay_error *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Content of output, apart from its form: cells and sheets. A sheet describes the columns of any
- * number of rows, and is printed as a text table, JSON objects or CSV rows. Nested facts are
- * printed as JSON, or flattened to CSV as "property,value".
+ * number of rows. It is printed as a text table, JSON objects or CSV rows. Nested facts are printed
+ * as JSON, or flattened to CSV as "property,value".
  */
 #ifndef AS_CLI_SHEET_H
 #define AS_CLI_SHEET_H

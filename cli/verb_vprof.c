@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay vprof -- CMD...`: profiles a command or a running process, runs it again with timed
- * instances of its hot loops, and prints the instances.
+ * `assay vprof -- CMD...`: profiles a command or a running process. A second run times the
+ * instances of its hot loops. Prints the instances.
  */
 #include <math.h>
 #include <stdio.h>
@@ -184,8 +184,8 @@ static void print_stability(const struct shown *it)
                        LONG_CYCLES, stable, all, STABLE);
 }
 
-/* Returns the share of the time of all chosen loops that was not timed for the same reason as
- * loop `first`. */
+/* Returns the share of time that was not timed for the same reason as loop `first`. It is relative
+ * to the time of all chosen loops. */
 static double share_like(const struct assay_vprof_result *result, size_t first)
 {
     double share = 0, all = 0;

@@ -1,15 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `./dev bench [--json FILE]`: speed and memory against peers, side by side in one run, as ratios
-# of CPU time (doc/internals/benchmarks.md says how to read them). A target that is missed is
-# printed, not an error; exit status 1 means that something could not be run.
-# BENCH_PAIRS=N interleaved pairs of each (5); BENCH_LONG_PAIRS=N of those with a slow peer (1);
-# BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, predict, cqa, store,
-# profile, advice, patch, try, decan, trace, traffic, memory or machine for those rows, or soak:
-# programs with clones for SOAK_SECONDS=S (600); BENCH_PATCH_ROUNDS=N of clones (3);
-# BENCH_DECAN_ROUNDS=N of verdicts (5); BENCH_TRACE_ROUNDS=N of programs that are traced (7);
-# BENCH_TRY_BUDGET=S seconds of each campaign (90), BENCH_TRY_NULLS=N of those of programs that
-# gain nothing (2).
+# `./dev bench [--json FILE]`: speed and memory against peers, side by side in one run, as ratios of
+# CPU time. doc/internals/benchmarks.md explains the ratios. A missed target is printed, but is not
+# an error. Exit status 1 means that a program could not be run.
+#
+# - BENCH_PAIRS=N: interleaved pairs of each program (5)
+# - BENCH_LONG_PAIRS=N: pairs with a slow peer (1)
+# - BENCH_ROUNDS=N: rounds of the overhead of a profile (15)
+# - BENCH_ONLY=ROW: code, predict, cqa, store, profile, advice, patch, try, decan, trace, traffic,
+#   memory or machine
+# - BENCH_ONLY=soak: programs with clones for SOAK_SECONDS=S (600)
+# - BENCH_PATCH_ROUNDS=N: rounds of clones (3)
+# - BENCH_DECAN_ROUNDS=N: rounds of verdicts (5)
+# - BENCH_TRACE_ROUNDS=N: rounds of traced programs (7)
+# - BENCH_TRY_BUDGET=S: seconds of each `assay try` (90)
+# - BENCH_TRY_NULLS=N: runs of `assay try` on programs without a gain (2)
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -122,8 +127,9 @@ analyse() { # NAME TARGET PAIRS FILE: whole analysis, and dependences of the inn
     shared "$name" "$@" "$file"
 }
 
-# Wall time says what the host gave; processor time what two threads can gain where both have a
-# processor: what is not shared, and of each shared part the longer half, over one thread.
+# Wall time depends on the load of the host. CPU time shows the gain of two threads that have a CPU
+# each. It adds up the part that is not shared and the longer half of each shared part, over one
+# thread.
 shared() { # NAME ARGUMENT...
     name=$1
     shift
@@ -328,7 +334,7 @@ against_perf() { # the same recording read by both
             return
         }
     done
-    # perf asks helpers whose CPU time nobody counts: wall time.
+    # Wall time: perf starts helpers, and their CPU time is not counted.
     CLOCK=--wall pair "import of perf.data over perf script" 0.1 1 "$build/assay" import -q \
         --force -o "$build/imported.assay" "$build/perf-397.data" --vs \
         perf script -i "$build/perf-397.data"
@@ -408,7 +414,7 @@ of_prediction() { # speed, and accuracy beside llvm-mca's on blocks that were me
     number "prediction of a block, with simulation" \
         "$(sed -n 's/^simulation_us //p' "$build/predict.said")" us "" 500
     grep '^  ' "$build/predict.said"
-    # Where this machine has figures: estimates for further levels beside time.
+    # With figures of this machine: estimates for further levels beside measured time.
     python3 tests/bench/levels.py "$build/assay" gcc "$build/levels" | sed 's/^/  /'
 }
 
@@ -430,7 +436,7 @@ of_cqa() { # of whole libraries; what changes bring, predicted and measured
     python3 tests/whatif/truth.py measure "$build/assay" "$build/whatif" | sed 's/^/  /'
 }
 
-# Findings: what mending saves, and that the rules of now promise no more.
+# Findings: the measured gain of each repair, and that the current rules promise no more.
 of_advice() {
     echo
     echo "what mending brings (tests/advise)"

@@ -6,13 +6,13 @@ usage: check-clang.py BUILD warnings
        check-clang.py BUILD tidy
        check-clang.py BUILD analyzer [--all | --base COMMIT]
 
-warnings  compiles each source outside src/ and cli/ for its warnings alone (those of src/ and cli/
-          come from tidy)
+warnings  compiles each source outside src/ and cli/ for its warnings alone: tidy shows the
+          others
 tidy      clang-tidy without the static analyzer on each source of src/ and cli/
 analyzer  clang's static analyzer, on the sources of src/ and cli/ that changed since COMMIT, and on
           those that use what changed in a header (changed_code.py). With --all it looks at all
           sources, and explores three times as many states. COMMIT is the last commit that main of
-          the origin has too. Where that is HEAD itself, it is the last one that is four hours old.
+          the origin has too; if that is HEAD, the last one that is four hours old
 
 A warning is an error. JOBS=N limits parallel work. Generated headers must exist: build first.
 """

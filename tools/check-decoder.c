@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Build-time program: holds the fast path of decoding (src/isa/fast.h) to the reference decoder.
- * A recipe is learnt from the first instance of a key that comes along and then serves all of them:
- * so the recipe of each instance must give the record of every other instance of its key, whichever
- * came first, and none for bytes that are no instruction. Goes through the opcodes of the legacy
- * and VEX maps, with ModRM, prefixes and lengths; as a test ("all", TAP) through more of them, and
- * EVEX. Usage: check-decoder [all]
+ * Build-time program: compares the fast path of decoding (src/isa/fast.h) with the reference
+ * decoder. A recipe is learnt from the first instance of a key and serves all later ones. So the
+ * recipe of each instance must give the record of every other instance of its key. It must not
+ * accept bytes that are not an instruction. The program tries the opcodes of the legacy and VEX
+ * maps, with ModRM, prefixes and lengths. As a test ("all", TAP) it tries more of them, and EVEX.
+ * Usage: check-decoder [all]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static void complain(const struct member *by, const struct member *m)
             text[0], text[1]);
 }
 
-/* What a recipe learnt from `by` makes of another instance of its key. */
+/* Compares the recipe learnt from `by` with another instance of its key. */
 static void compare(const struct member *by, struct member *m)
 {
     struct assay_insn insn;
@@ -84,7 +84,7 @@ static void compare(const struct member *by, struct member *m)
         complain(by, m);
 }
 
-/* Whether an earlier one of the group has the same recipe under the same key. */
+/* Returns whether an earlier instance of the group has the same recipe under the same key. */
 static bool seen(unsigned i)
 {
     const struct member *m = &group.at[i];
@@ -112,10 +112,10 @@ static void close_group(void)
     group.n = 0;
 }
 
-/* ---- What is gone through --------------------------------------------------------------- */
+/* ---- Instructions to try --------------------------------------------------------------------- */
 
-/* `bytes` up to the opcode, then every ModRM (or, if not `all`, every one of a register, and of
- * memory those whose rm means something of its own). */
+/* Adds `bytes` up to the opcode with every ModRM. Without `all`, it adds every register, and the
+ * memory operands with a special rm. */
 static void add_modrm(uint8_t *bytes, unsigned n, bool all)
 {
     for (unsigned modrm = 0; modrm < 256; modrm++) {
@@ -180,8 +180,8 @@ static void all_legacy(bool all)
                        code & 255, all);
 }
 
-/* Extensions and the third register: without, with, and with all registers high. Of two, the
- * opcode has no third register in one. */
+/* Extensions and the third register: without, with, and with all registers high. An opcode has no
+ * third register in one of the two. */
 static const struct {
     uint8_t extend, vvvv;
 } extensions[] = {{0xe0, 0x78}, {0xe0, 0x28}, {0x00, 0x28}};

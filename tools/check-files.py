@@ -4,11 +4,11 @@
 
 usage: check-files.py ROOT
 
-A file that a user, an experiment or a binary names is opened by base/untrusted_open.h, read by
-base/infile.h, mapped by base/filemap.h and written by base/outfile.h: these do not block, follow no
-link where they may not, survive truncation and replace a file whole or not at all. Every other call
-that opens a file stands in the list below with its number and reason. Exit status 1 when a call is
-not in the list or the list has more than there are.
+A named file comes from a user, an experiment or a binary. base/untrusted_open.h opens it,
+base/infile.h reads it, base/filemap.h maps it, and base/outfile.h writes it. These do not block.
+They do not follow forbidden links, survive truncation, and replace a file whole or not at all.
+Every other call that opens a file is in the list below, with its number and reason. Exit status 1
+when a call is not in the list, or the list has more than the sources.
 """
 import pathlib
 import re

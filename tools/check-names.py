@@ -4,9 +4,9 @@
 
 usage: check-names.py ROOT
 
-A tag of a struct, union or enumeration and an enumerator stand in one file only. A static function
-whose name is one word (`find`, `show`) stands in one file only: a backtrace must tell where it is.
-Exit status 1 when something was printed.
+A tag of a struct, union or enumeration is declared in one file only, and so is an enumerator. A
+static function with a name of one word (`find`, `show`) stands in one file only. A backtrace must
+identify it. Exit status 1 when something was printed.
 """
 import collections
 import pathlib

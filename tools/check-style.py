@@ -4,11 +4,11 @@
 
 usage: check-style.py ROOT
 
-Source files carry one SPDX line, stay under 100 columns (tables laid out by hand, between
-clang-format off and on, apart) and under 1,500 lines, and end in a newline. Nothing in the tree
-names a path of somebody's machine. The command line holds no SQL (src/report/queries.h). No line of
-a bats script begins with `!`, which ends no test, whatever comes out (`never` of
-tests/cli/common.bash does). Exit status 1 when something was printed.
+Source files have one SPDX line, at most 100 columns and 1,500 lines, and end in a newline. Tables
+laid out by hand, between clang-format off and on, may be wider. The tree has no path of a
+developer's machine. The command line has no SQL (src/report/queries.h). A line of a bats script
+must not begin with `!`, which never fails a test; use `never` of tests/cli/common.bash. Exit status
+1 when something was printed.
 """
 import pathlib
 import re

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Consistency of the tables of cores (data/uarch/*.tsv), one with itself and with the others.
+"""Checks the tables of cores (data/uarch/*.tsv): each for itself, and against the others.
 
 usage: check-uarch.py DIRECTORY [EXCEPTIONS]
 
-What a table says must hold together: an assist or another effect of the measurement makes a cell
-that no neighbour has. EXCEPTIONS (tools/uarch-exceptions.txt) names the cells that are right all
-the same: `core form reason` by tabs, the core `*` for all. An exception without need is refused.
+The cells of a table must agree. An assist or another effect of the measurement makes a cell without
+a similar neighbour. EXCEPTIONS (tools/uarch-exceptions.txt) names the cells that are right all the
+same: `core form reason`, separated by tabs; the core `*` means all cores. An unnecessary exception
+is an error.
 """
 import pathlib
 import statistics

@@ -5,9 +5,9 @@
 usage: choose-tests.py BUILD SELECTION | NAME...
        choose-tests.py --turn SELECTION | NAME...
 
---daily            what ./dev test runs: all but the suites nightly, accuracy and rotating, and the
-                   turn of the commit, by its hash: one test of accuracy, a fifth of rotating
---nightly          the suites nightly, accuracy and rotating
+--daily            the choice of ./dev test: all but the suites nightly, accuracy and rotating;
+                   plus, by the hash of the commit, one of accuracy and a fifth of rotating.
+--nightly          the suites nightly, accuracy and rotating.
 --sanitized        all but the suite plain
 --sanitized-quick  of these, all but the suites nightly-sanitizers, nightly and accuracy
 --all              all

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `./dev fuzz SECONDS [RUNS]`: fuzzes every parser of foreign bytes, one entry after the other, for
-# SECONDS each (and at most RUNS inputs), from the kept corpus. New inputs stay in
-# build-fuzz/corpus/, inputs that broke a promise in build-fuzz/findings/; with findings the exit
-# status is 1. ENTRIES="elf dwarf" limits it to some entries.
+# `./dev fuzz SECONDS [RUNS]`: fuzzes every parser of foreign bytes from the kept corpus. Each entry
+# runs for SECONDS, and for at most RUNS inputs. New inputs stay in build-fuzz/corpus/, failing
+# inputs in build-fuzz/findings/. With findings the exit status is 1. ENTRIES="elf dwarf" limits the
+# run to these entries.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD

@@ -2,31 +2,37 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes blocks of text as C tables: gen-advice.py OUTPUT HEADER NAME FILE...
 
-A block is a line `KIND NAME` and its keys, one a line: four blanks, the key, its text. Lines that
-begin with more blanks go on with it. Kinds are metric, what_if, check, flag, finding, loops (there
-is one), cause, piece, define, try and option.
-Checks what no program should find out at run time: unknown or missing keys, names that are there
-twice, a rating that goes against `better`, a place in a text that nothing fills. NAME goes into the
-names of the tables: as_NAME_metric[], ...
-A line `define WORD` and its `sql` give all statements a part to share, as $WORD, or as $WORD(TEXT),
-where the part has $1 for the TEXT. Parts may use others. Lists of causes may share parts, too.
+A block is a line `KIND NAME` and its keys, one per line: four blanks, the key, its text. Lines with
+more blanks continue the text. Kinds are metric, what_if, check, flag, finding, loops (one block),
+cause, piece, define, try and option. NAME is part of the names of the tables: as_NAME_metric[], and
+so on.
+
+The build fails if a key is unknown or missing, or a name is there twice. It fails if a rating
+contradicts `better`, or a placeholder of a text has no value.
+
+A line `define WORD` and its `sql` define a part for all statements, used as $WORD or $WORD(TEXT).
+$1 in the part stands for TEXT. Parts may use other parts. Lists of causes may share parts, too.
+
 Checks, flags, findings, loops and causes have a statement `when` without texts, and templates on
 its columns. advice_text.py compiles these into SQL.
 
-A try is what `assay try` may try:
-  what      env, threads, placement or flags
-  title     for people, without a full stop
-  group     of those of one group a combination has one
-  env       variables, NAME=VALUE, blanks between
-  preload   a library for LD_PRELOAD, where it is installed
-  wrap      words before the command; launcher: options for its launcher, behind its name
-  ranks     the number of ranks of the launcher
-  flags     options of compilers; train: those of a build that runs once before, for a profile;
-            merge: a command of the shell between; {profile} in these is a directory for it
-  compiler  of those families
-  when      all must hold: uses:LIBRARY|..., launcher:KIND|..., command:NAME, cpu:FEATURE, threads
-            (several at work), processors (more than one), nodes (of memory, more than one)
-  finding   rules of data/advise/findings.txt that it answers: their findings make it come first
+A try is a setting that `assay try` may try:
+
+  - what      env, threads, placement or flags
+  - title     for people, without a full stop
+  - group     a combination has one try of a group
+  - env       variables, NAME=VALUE, separated by blanks
+  - preload   a library for LD_PRELOAD, at its installed path
+  - wrap      words before the command
+  - launcher  options for the launcher of the command, behind its name
+  - ranks     the number of ranks of the launcher
+  - flags     options of compilers
+  - train     options of a build that runs once before, for a profile
+  - merge     a shell command between the two builds; {profile} is a directory for the profile
+  - compiler  families of compilers that have these options
+  - when      conditions that must all hold: uses:LIBRARY|..., launcher:KIND|..., command:NAME,
+              cpu:FEATURE, threads (several run), `processors` (several CPUs), nodes (several)
+  - finding   rules of data/advise/findings.txt that it answers; their findings move it forward
 """
 import functools
 import pathlib
@@ -52,15 +58,15 @@ KEYS = {
 }
 BETTER = {"neither": "ASSAY_BETTER_NEITHER", "higher": "ASSAY_BETTER_HIGHER",
           "lower": "ASSAY_BETTER_LOWER"}
-# What the rows of a metric's or what-if's statement are.
+# Meaning of the rows of a statement of a metric or what-if.
 METRIC_KINDS = {"": "AS_METRIC_COMPUTED", "value": "AS_METRIC_VALUE", "share": "AS_METRIC_SHARE",
                 "mean": "AS_METRIC_MEAN", "exact": "AS_METRIC_EXACT"}
 WHAT_IF_KINDS = {"loops": "AS_WHAT_IF_LOOPS", "parallel": "AS_WHAT_IF_PARALLEL",
                  "parallel_and_load": "AS_WHAT_IF_PARALLEL_AND_LOAD"}
 TRY_WHAT = {"env": "ENV", "threads": "THREADS", "placement": "PLACEMENT", "flags": "FLAGS"}
 TRY_WHEN = r"(uses|launcher|command|cpu):[A-Za-z0-9_.+|-]+|threads|processors|nodes"
-# Metrics of loops that the recording sets, and what the set of code quality analysis has besides
-# its metrics and the speed-up of each variant.
+# Metrics of loops that the recording sets. CQA_SAID are values of code quality analysis besides its
+# metrics and the speed-up of each variant.
 RECORDED = set("operand_walk_b operand_index_b operand_pace_b_s operand_stride_b "
                "operand_line_use_pct operand_sweep_b operand_rate_b_s operand_split_pct".split())
 CQA_SAID = "fp_vector_sound vector_sound".split()
@@ -365,7 +371,7 @@ def quality_names(word):
 
 
 def check_metrics_asked(blocks):
-    """A statement that asks for a metric that nobody sets would never speak."""
+    """Rejects a statement that asks for a metric without a source: it would never hold."""
     asked = r"\$(of_loop|of_cqa)(?:_here)?\(\s*(\w+)\s*\)"
     for where, _, name, text in blocks:
         for word, metric in re.findall(asked, text.get("sql", text.get("when", ""))):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes wrappers of routines of input, output and processes from their table (data/trace/io.txt,
-whose head explains it).
+"""Generates wrappers of routines of input, output and processes from data/trace/io.txt. The head of
+that table explains its columns.
 
 usage: gen-io-wrappers.py TABLE OUT
 """
@@ -46,7 +46,7 @@ def read_table(path):
 
 
 def lines_of_role(role):
-    """What is done before the call, and what is told behind it."""
+    """Returns the lines before the call and the lines after it, which record the result."""
     verb, _, rest = role.partition(" ")
     way = "AS_TRACE_IS_READ" if verb.startswith("read") else "AS_TRACE_IS_WRITTEN"
     if verb in ("read", "written"):

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Build-time program: reads data/isa/x86-mnemonics.tsv and writes it as a C table indexed by the
- * decoder library's mnemonic number. It fails when a mnemonic of the library is missing, named
- * twice or unknown, or when a word of the table is not known: the classification is complete or
- * there is no build. Usage: gen-isa-table TABLE.tsv OUTPUT.c
+ * Build-time program: reads data/isa/x86-mnemonics.tsv and writes it as a C table. The index is the
+ * mnemonic number of the decoder library. The build fails if a mnemonic of the library is missing,
+ * named twice or unknown. It fails if a word of the table is unknown. So the classification is
+ * always complete. Usage: gen-isa-table TABLE.tsv OUTPUT.c
  */
 #include <stdarg.h>
 #include <stdbool.h>

@@ -99,7 +99,7 @@ PARTS = [
 ]
 
 
-# What `rules.md` and `--help findings` have: (title, file, kind of block).
+# Parts of `rules.md` and `--help findings`: (title, file, kind of block).
 RULE_PARTS = [
     ("Findings of a run", "data/advise/findings.txt", "finding"),
     ("Causes of the time of a loop", "data/advise/causes.txt", "cause"),

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes of data/experiment/ what the store and its readers need, so that none can disagree:
+"""Generates code, SQL and a page from data/experiment/, so that store and readers agree:
 
-  gen-schema.py rows TABLES OUTPUT.h            structs of rows, for <assay/experiment.h>
-  gen-schema.py schema TABLES VIEWS OUT.c OUT.h the SQL, how the structs become rows, and how rows
-                                                are copied
-  gen-schema.py sql TABLES VIEWS OUT.sql        the SQL alone, for tools/gen-views.py
-  gen-schema.py doc TABLES VIEWS PAGE [--check] doc/reference/experiment-tables.md
+  - gen-schema.py rows TABLES OUTPUT.h            structs of rows, for <assay/experiment.h>
+  - gen-schema.py schema TABLES VIEWS OUT.c OUT.h the SQL; writing and copying of rows
+  - gen-schema.py sql TABLES VIEWS OUT.sql        the SQL alone, for tools/gen-views.py
+  - gen-schema.py doc TABLES VIEWS PAGE [--check] doc/reference/experiment-tables.md
 
 The heads of tables.txt and views.txt explain their words.
 """
@@ -128,13 +127,13 @@ class Table:
         of = column.of if column.type in ("own", "ref", "link") else column.name.removesuffix("_id")
         if column.name == of or of not in tables:
             return "VALUE", None
-        # A row may refer to one further down, unless that is how it is told from others.
+        # A row may refer to a later row of its table, unless the reference is part of its key.
         return "LATER" if of == self.name and column.name not in self.key else "ID", of
 
     # ---- SQL -----------------------------------------------------------------------------
 
     def is_plain(self):
-        """Whether the key is a primary key, and the rows are kept in its order."""
+        """Returns whether the key is a primary key that orders the rows."""
         return not self.has_id and all(self.named(name).must for name in self.key)
 
     def sql(self):
@@ -171,7 +170,7 @@ class Table:
         return f"INSERT INTO {self.name} ({', '.join(names)}) VALUES ({', '.join(values)})"
 
     def conflict(self):
-        """What is done to a row that is there already; "": nothing, it is refused."""
+        """Returns the SQL that changes a row that exists already; "": the new row is refused."""
         sets = []
         for column in self.members():
             name = column.name

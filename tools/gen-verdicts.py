@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the thresholds of judgements as a C table: gen-verdicts.py OUTPUT FILE.
+"""Writes the thresholds of verdicts as a C table: gen-verdicts.py OUTPUT FILE.
 
-The head of data/decan/verdicts.txt explains it. A name that is missing, unknown, or there twice, a
-number that is none and a threshold without a reason are found here.
+The head of data/decan/verdicts.txt explains the file. The build fails if a name is missing, unknown
+or there twice. It fails if a value is not a number, or a threshold has no reason.
 """
 import pathlib
 import sys

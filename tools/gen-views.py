@@ -2,48 +2,50 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the views of data/report/ as C: gen-views.py TABLES.c CHOICES.h *.sql *.txt
 
-The schema of experiments, then the views. The order of the files is the order of the views in a
-report. A line is a key and its value:
+The schema of experiments comes first, then the views. A report has the views in the order of the
+files. A line is a key and its value:
 
-  view NAME            the file is named after it; then of the view:
-    title, meaning     what people read (must be there)
-    from               SQL view that the rows come from
-    binary             the same as if nothing was inlined, of the same columns
-    runs               one: rows of one run; all: of every run, all shown; some: of one run and such
-                       as hold in all; none: rows know no run
-    only show          not in reports, for `assay show --view` only
-    object, key        what a row is (a word of object_kind), column with its id
-    parent             column with the key of the row that this one stands under
-    group_by           columns by which rows may be put together
-    sort, order        column by which it is sorted first; the same as ORDER BY, to the last doubt
-    omit               columns of the SQL view that no column shows
-    code_meaning, code_sort   meaning, and column (or metric) by which it is sorted first, where
-                       nothing was measured; columns of groups of times are left out there
-  text LOOK TITLE = SQL   a column of `assay show --view` as text; LOOK is left, right,
-                          elastic (shortened) or wrapped (sentences under the row); with ?
-                          the column is left out where lines are too long
-                       (shortened when the line is too long); with :METRIC behind it only where
-                       the experiment knows that metric
-  column NAME          a column of reports; then of the column:
-    expression         SQL; without it the column of that name
-    title, meaning     what people read (must be there)
-    group              word under which it stands with its like (must be there)
-    kind               number, integer, share, text, code, flag, address or id (must be there)
-    unit               of numbers, integers and shares (must be there): as the name ends
-    digits             decimals shown
-    low, high, doubt   columns with its interval, and column that is 1 where it is a guess
-    better             higher or lower
-    origin             measured, exact, derived, modelled or simulated, where all rows have one
-    shown, bar         in the table at first; drawn with a bar
-  metric NAME          columns of a metric of the object: its value, interval, n and origin; title,
-                       unit and meaning are those of the metric; may have title, group, digits,
-                       kind, shown and bar; code_shown where nothing was measured
-  set NAME             of shared.txt: columns that `use NAME` puts where it stands
+  - view NAME            also the name of the file; then keys of the view:
+  -   title, meaning     text for people (required)
+  -   from               SQL view of the rows
+  -   binary             the same without inlining, with the same columns
+  -   runs               one: rows of one run; all: rows of every run, all shown;
+                         some: rows of one run and rows without a run; none: rows without a run
+  -   only show          not in reports, for `assay show --view` only
+  -   object, key        kind of object of a row (a word of object_kind), column with its id
+  -   parent             column with the key of the parent row
+  -   group_by           columns by which rows may be grouped
+  -   sort, order        column of the initial sort; a complete ORDER BY that agrees with it
+  -   omit               columns of the SQL view that no column shows
+  -   code_meaning, code_sort   meaning, and column or metric of the initial sort, for a run
+                         without measurements; such a run has no columns of groups of times
+  - text LOOK TITLE = SQL   a column of `assay show --view` as text
+  -   LOOK               left, right, elastic (shortened) or wrapped (sentences under the row)
+  -   LOOK?              left out if lines are too long
+  -   LOOK:METRIC        left out if the experiment does not know that metric
+  - column NAME          a column of reports; then keys of the column:
+  -   expression         SQL; default: the column of that name
+  -   title, meaning     text for people (required)
+  -   group              name of the group of columns (required)
+  -   kind               number, integer, share, text, code, flag, address or id (required)
+  -   unit               required for numbers, integers and shares; must fit the suffix of NAME
+  -   digits             decimals shown
+  -   low, high, doubt   columns with its interval; column that is 1 if the value is a guess
+  -   better             higher or lower
+  -   origin             measured, exact, derived, modelled or simulated, if the same in all rows
+  -   shown, bar         visible in the initial table; drawn with a bar
+  - metric NAME          columns of a metric of the object: value, interval, n and origin; title,
+                         unit and meaning come from the metric; may have title, group, digits,
+                         kind, shown and bar; code_shown: visible without measurements
+  - set NAME             in shared.txt: columns that `use NAME` inserts
 
-SQL may use $share(x), $interval(x), $seconds(x), $real(format, x), $place(file, line), $context,
-$loop(metric, format),
-$exit and $running (the running time of the run). Every
-statement is tried on an empty experiment.
+SQL may use these macros:
+
+  - $share(x), $interval(x), $seconds(x), $real(format, x), $place(file, line)
+  - $loop(metric, format), $context
+  - $exit, and $running (the running time of the run)
+
+Every statement is tested on an empty experiment.
 """
 import pathlib
 import re
@@ -66,13 +68,13 @@ MACROS = { # {0}, {1}: the arguments
     "seconds": "CASE WHEN {0}_s IS NOT NULL THEN printf('%.2f', {0}_s) END",
     "real": "CASE WHEN {1} IS NOT NULL THEN printf('{0}', {1}) END",
     "place": "replace({0}, rtrim({0}, replace({0}, '/', '')), '') || ':' || {1}",
-    # What a value depends on besides its object, in words.
+    # The context of a value besides its object, in words.
     "context": "(SELECT trim(ifnull('path ' || path || ' ', '') || "
                "ifnull(variant || ' ', '') || ifnull(bucket || ' ', '') || "
                "ifnull('on ' || machine || ' ', '') || ifnull('by ' || model || ' ', '') || "
                "ifnull(thread_n || ' threads ', '') || ifnull('in ' || memory_level, '')) "
                "FROM context c WHERE c.context_id = v_values.context_id)",
-    # Of all instances, paths and so on together; "" where nobody knows.
+    # The value of a loop over all instances and paths; "" if unknown.
     "loop": "(SELECT printf('{1}', v.value) FROM (SELECT run_id AS of_run, object_id AS of_loop, "
             "value, context_id AS of_context, object_kind AS of_kind, metric AS of_metric "
             "FROM v_values) v WHERE v.of_metric = '{0}' AND v.of_kind = 'loop' "

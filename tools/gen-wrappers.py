@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes wrappers of MPI's routines from their table (data/trace/mpi.txt, whose head explains it).
+"""Generates wrappers of MPI routines from data/trace/mpi.txt. The head of that table explains its
+columns.
 
 usage: gen-wrappers.py front TABLE OUT
        gen-wrappers.py wrap TABLE MPI_H... OUT
 
-`front` makes the names and slots, without any MPI; `wrap` the wrappers of those routines that the
-given headers of an MPI have.
+`front` writes names and slots, and needs no MPI. `wrap` writes the wrappers of the routines that
+the given headers of an MPI declare.
 """
 import collections
 import pathlib
@@ -22,7 +23,7 @@ GROUPS = {"mpi-point": "MPI_POINT", "mpi-collective": "MPI_COLLECTIVE",
 BITS = {"persistent": "AS_TRACE_PERSISTENT", "synchronous": "AS_TRACE_SYNCHRONOUS",
         "buffered": "AS_TRACE_BUFFERED", "ready": "AS_TRACE_READY",
         "partitioned": "AS_TRACE_PARTITIONED"}
-# What src/agent/wrap/mpi/mpi_wrap.h has under as_mpi_NAME; in lines made here the names are short.
+# Functions as_mpi_NAME of src/agent/wrap/mpi/mpi_wrap.h; generated lines use the short names.
 HELPERS = """begin_world bytes_each bytes_near bytes_of cancel_request comm_number comm_rank
 complete_all complete_one complete_some define_comm define_window
 forget_comm forget_window is_ignored is_in_place store_message store_request
@@ -175,7 +176,8 @@ def none(word, other):
 
 
 class Roles:
-    """What a routine's roles add before and after the call, over arguments with their C names."""
+    """The code that the roles of a routine add before and after the call, over arguments with their
+    C names."""
 
     def __init__(self, routine, fortran):
         self.before, self.after, self.used, self.outputs = [], [], set(), {}

@@ -15,6 +15,8 @@ PY_TOKEN = re.compile(r'"""(.*?)"""|\'\'\'.*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'(?:[^\
 JSX_TEXT = re.compile(r">([^<>{}=;&|]*[A-Za-z]{2,}\s+[^<>{}=;&|]*)<")
 # Text between literals that the compiler joins.
 JOINED = re.compile(r"\s*(?:(?:PRI|AS_METRIC_)\w+\s*)?")
+# An interpreter, or a directive of C in a here-document.
+NOT_COMMENT = re.compile(r"#(?:!|include\b|define\b|if(?:n?def)?\b|endif\b|pragma\b)")
 SQL = re.compile(r"\b(?:SELECT|FROM|WHERE|JOIN|CASE|printf|iif|ifnull|CREATE|INSERT|UPDATE|DELETE|"
                  r"NULL|GROUP BY|ORDER BY)\b|\|\|")
 SQL_STATEMENT = re.compile(r"\s*\(?(?:SELECT|INSERT|UPDATE|DELETE|CREATE|WITH|DROP|PRAGMA|ATTACH|"
@@ -156,7 +158,7 @@ def chunks_of_shell(text):
     part = []
     for number, line in enumerate(text.split("\n"), 1):
         line = line.strip()
-        if line.startswith("#") and not line.startswith("#!"):
+        if line.startswith("#") and not NOT_COMMENT.match(line):
             part.append((number, line.lstrip("#")))
         elif part:
             yield from paragraphs("comment", part)

@@ -4,12 +4,16 @@
 
 usage: test-summary.py TESTLOG.json
 
-Every TAP point counts as one test; a program that failed without a failed point (crash, time-out,
-wrong plan) counts as one failure more. Prints the skipped points, the 20 slowest programs (and all
-that took over 20 s), each failed point with the comments and diagnostics (YAML) after it and the
-end of the program's stderr, and the closing line "N passed, N failed". Failures come last: a log is
-often cut to its end.
-Exit status 1 when anything failed or nothing ran.
+Every TAP point counts as one test. A program that failed without a failed point (crash, time-out,
+wrong plan) counts as one more failure. Prints in this order:
+
+- the skipped points
+- the 20 slowest programs, and all that took more than 20 s
+- each failed point, with its comments and diagnostics (YAML) and the end of stderr of the program
+- the closing line "N passed, N failed"
+
+Failures come last, because a log is often cut to its end. Exit status 1 when a test failed or none
+ran.
 """
 import json
 import re

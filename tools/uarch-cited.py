@@ -3,20 +3,22 @@
 """Makes a table of a core of data/uarch/ out of what is published of it:
 uarch-cited.py HEAD FORMS KEYS > data/uarch/CORE.tsv
 
-HEAD (tools/uarch-cited/CORE.txt) has the lines of the table that are no forms, and these, in
-columns separated by TAB:
-  %cpu NAME SOURCE         the scheduling model of LLVM, as `llvm-mca -instruction-tables` prints it
-  %unit RESOURCE PORT      a resource of that model is a port of ours; `-`: none of ours
-  %memory RESOURCE         as `-`, where the form reads or writes memory
-  %fuse WORD               `intel`: load and operation, and both halves of a store, take one slot;
-                           `amd`: so does an operation that reads and writes memory
-  %unlaminate REGEX        forms with an index register that take a slot more at rename
-  %moves REGEX             eliminated at rename
-  %wide LOAD STORE         times that 256 bits take on the data port of a load (LDW), of a store
-  %vector GROUP            loads of vectors take a cycle of it too
-  %store GROUP             stores of vectors take a cycle of it too, two where 512 bits are stored
-  %drop REGEX              forms that this core has not
-  %fix REGEX SLOTS USES LATENCY FLAGS SOURCE   what is known better; `=` as it was; first one counts
+HEAD (tools/uarch-cited/CORE.txt) has the lines of the table that are not forms. It also has these
+lines, in columns separated by TAB:
+
+  - %cpu NAME SOURCE       the scheduling model of LLVM that `llvm-mca -instruction-tables` prints
+  - %unit RESOURCE PORT    a resource of that model is this port of the table; `-`: no port
+  - %memory RESOURCE       the same as `-` if the form reads or writes memory
+  - %fuse intel            load and operation, and both halves of a store, take one slot
+  - %fuse amd              also an operation that reads and writes memory takes one slot
+  - %unlaminate REGEX      forms with an index register that take one more slot at rename
+  - %moves REGEX           forms that are eliminated at rename
+  - %wide LOAD STORE       cycles of 256 bits on the data port of a load (LDW), of a store
+  - %vector GROUP          loads of vectors also take a cycle of GROUP
+  - %store GROUP           stores of vectors also take a cycle of GROUP, two for 512 bits
+  - %drop REGEX            forms that this core does not have
+  - %fix REGEX SLOTS USES LATENCY FLAGS SOURCE   better values; `=` keeps a value; the first counts
+
 FORMS has an encoding a line, KEYS is build/uarch-keys. Lines that the table of `like` has already
 are left out.
 """
@@ -95,7 +97,7 @@ def assembly(encodings):
 
 
 def model(cpu, lines):
-    """What the model says of each line of assembly, in order; None where it has nothing."""
+    """Returns the values of the model for each line of assembly, in order; None if it has none."""
     words = ("llvm-mca-19", f"-mcpu={cpu}", "-instruction-tables", "-json")
     left, known = dict(enumerate(lines)), [None] * len(lines)
     left = {i: line for i, line in left.items() if line}

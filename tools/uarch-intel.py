@@ -4,11 +4,16 @@
 KEYS.json FORMS.json HEAD.txt MEASURED.csv... > CORE.tsv
 
 KEYS.json: form number -> key (build/uarch-keys). FORMS.json: forms with their instances (`inst`).
-MEASURED.csv: lines NAME,status,cycles: `F|T` all instances of form F one behind the other, `F|Ln` a
-chain through operand n, `F|KERNEL|N` a kernel of KERNEL with N instances in it, `B|KERNEL` without.
-A kernel saturates a set of ports (KERNELS); what it takes longer with N more says how many
-operations of the form run on subsets of these ports. Which sets there are is the vendor's
-(HEAD.txt).
+MEASURED.csv: lines NAME,status,cycles, with these names:
+
+- `F|T`: all instances of form F one after the other
+- `F|Ln`: a chain of form F through operand n
+- `F|KERNEL|N`: a kernel of KERNEL with N instances of form F in it
+- `B|KERNEL`: the kernel alone
+
+A kernel saturates a set of ports (KERNELS). The extra time of N more instances is the number of
+operations of the form on subsets of these ports. HEAD.txt names the sets that a vendor's cores
+have.
 """
 import csv
 import json
@@ -182,7 +187,7 @@ class Form:
 
 
 def twin_of(form, by_key):
-    """The VEX form of a legacy one, whose kernels were not spoilt."""
+    """Returns the VEX form of a legacy form, if its kernels are valid."""
     if not form.spoilt:
         return None
     operands = form.operands

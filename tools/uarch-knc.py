@@ -3,10 +3,13 @@
 """Makes the table of Knights Corner out of what is published of it:
 uarch-knc.py HEAD FORMS KEYS > data/uarch/knightscorner.tsv
 
-HEAD (tools/uarch-cited/knightscorner.txt) has the lines of the table that are no forms, and
-  %rule REGEX SLOTS USES LATENCY FLAGS SOURCE   of keys that begin so; the first one counts
-FORMS has an encoding a line, of which those without vectors count; those with vectors (MVEX) are
-all that the decoder knows, gone through here. KEYS is build/uarch-keys. A form without a rule has
+HEAD (tools/uarch-cited/knightscorner.txt) has the lines of the table that are not forms. It
+also has these lines:
+
+  %rule REGEX SLOTS USES LATENCY FLAGS SOURCE   for keys that begin with REGEX; the first counts
+
+FORMS has an encoding per line; those without vectors count. Encodings with vectors (MVEX) are all
+that the decoder knows, tried here one by one. KEYS is build/uarch-keys. A form without a rule has
 no line.
 """
 import pathlib

@@ -7,9 +7,9 @@ HEAD.txt has the lines before the measured ones: comments, `like`, `core`, `matc
 The words of `source m1` replace those of the measurement, which name a machine. Three kinds of
 lines take out what was measured. Each has a reason, which stays as a comment.
 
-    leave NAME why       a parameter, a group or `bypass`
-    leave-forms RE why   forms, by a regular expression on their line
-    leave-own RE why     of such forms the unit of their own (`own:n`)
+    leave NAME why       a parameter, a group or `bypass`;
+    leave-forms RE why   forms, by a regular expression on their line;
+    leave-own RE why     only the own unit (`own:n`) of such forms.
 
 Kept are the measured lines that the program itself would use. Noisy lines and lines known in part
 are left to the table that this one is like.

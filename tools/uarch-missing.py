@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Lines for a table of data/uarch/ that lacks forms:
-uarch-missing.py SOURCE TABLE.tsv MEASURED.tsv...
+"""Lines for a table of data/uarch/ that lacks forms: uarch-missing.py SOURCE TABLE.tsv
+MEASURED.tsv...
 
-MEASURED, one file or several, is what `assay machine --measure instructions --for BINARY` kept of
-the same core. Its groups have ports of their own, those of TABLE share them: an operation of FMUL,
-FADD or PERM is one of FANY too, and a load of vectors goes through LDV alone; what reads and writes
-memory stores. Left out are forms that were noisy, that files do not agree on, or whose cycles
-differ by more than a twentieth between samples (unless three files agree). Lines go to stdout with
-SOURCE as theirs.
+MEASURED is one file or several: the output of `assay machine --measure instructions --for BINARY`
+on the same core. Groups of MEASURED have ports of their own, those of TABLE share them. An
+operation of FMUL, FADD or PERM also counts for FANY. A load of vectors goes through LDV alone. A
+form that reads and writes memory counts as a store.
+
+Left out are noisy forms, and forms on which the files disagree. Forms with cycles that differ by
+more than a twentieth between samples are left out, too, unless three files agree. Lines go to
+stdout with SOURCE as their source.
 """
 import sys
 

@@ -3,11 +3,14 @@
 """Makes a table of a core of data/uarch/ out of measurements of a Zen core: uarch-zen.py KEYS.json
 RAW.json HEAD.txt > CORE.tsv
 
-KEYS.json: form number -> key (build/uarch-keys). RAW.json: form number -> `rtp` (cycles of one
-among many independent ones), `lat` (operand -> cycles of a chain through it), `u` (resource -> how
-much longer a kernel that saturates it takes with one more of the form). HEAD.txt: the lines of the
-table that are not forms. Every rule below follows from what a saturated resource means; none looks
-at code.
+KEYS.json: form number -> key (build/uarch-keys). RAW.json: form number -> these values:
+
+- `rtp`: cycles of one among many independent instances
+- `lat`: operand -> cycles of a chain through it
+- `u`: resource -> extra cycles of a kernel that saturates it, for one more instance of the form
+
+HEAD.txt: the lines of the table that are not forms. Every rule below follows from the meaning of a
+saturated resource; none looks at code.
 """
 import json
 import re

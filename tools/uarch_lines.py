@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the makers of tables of cores share: keys of forms taken apart (doc/reference/uarch.md)."""
+"""Shared code of the generators of tables of cores: takes keys of forms apart
+(doc/reference/uarch.md)."""
 import re
 
 

@@ -21,7 +21,8 @@ function hash(text) {
     return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-/** What a `<script>` or `<style>` must not hold, as it would end there. */
+/** Returns `text`, which becomes the content of `<script>` or `<style>`. Throws if the text has a
+ * sequence that ends such an element. */
 function inline(text, tag) {
     if (new RegExp(`</${tag}|<!--`, 'i').test(text))
         throw new Error(`the built ${tag} holds what would end it in HTML`);

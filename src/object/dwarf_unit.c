@@ -35,7 +35,7 @@ static bool read_header(struct as_read *c, struct as_dw_unit *unit, uint64_t *ab
         *abbrev_offset = as_read_uint(c, unit->offset_b);
         unit->address_b = as_read_u8(c);
     }
-    /* x86-64: 8; 4 for the x32 convention, which nobody ships but which costs nothing. */
+    /* x86-64: 8; 4 for the x32 convention, which is rare but costs nothing. */
     return !c->bad && (unit->address_b == 8 || unit->address_b == 4);
 }
 
@@ -175,7 +175,7 @@ static bool read_root(struct as_dw_unit *unit)
     return true;
 }
 
-/* What a unit has before its root says otherwise. */
+/* Sets the bases that a unit has if its root does not set them. */
 static void default_bases(struct as_dw_unit *unit, const struct as_dw_unit *skeleton)
 {
     bool wide = unit->offset_b == 8;

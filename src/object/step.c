@@ -322,7 +322,7 @@ static bool find_cfa(struct eval *e, const struct assay_object *object,
 /*
  * Returns true if a preserved register was popped already. GCC epilogues pop registers without
  * unwind information. The saved word is then below the stack pointer, where a copy of the stack has
- * no data, and the register has the caller's value again.
+ * no data. The register has the caller's value again.
  */
 static bool is_popped(const struct assay_unwind_frame *frame, unsigned reg, uint64_t address)
 {

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether DL1 says what locality brings: a loop of the example that jumps by a plane from one
-access to the next, and the same loop with its data in order.
+"""Compares the prediction of variant DL1 with the gain of locality. One loop of the example jumps
+by a plane between accesses; the other has its data in order.
 
 blocking.py ASSAY EXAMPLE FOLDER [PAIRS]
 
-`assay decan` predicts, of the loop as it is, how many times as fast it would be with its data in
-the first cache, at most. Then its loops are interchanged in a copy of the source, and both are
-built without vectors, so that nothing else differs. What the loop gains follows from processor
-time of whole programs, in pairs one after the other, and the share of samples that each spends in
-the loop: no clone, no agent.
+`assay decan` predicts the maximum speed-up of the loop with its data in the first cache. Then its
+loops are interchanged in a copy of the source. Both are built without vectors, so that nothing else
+differs. The gain follows from CPU time of whole programs, in pairs, and from the share of samples
+in the loop. It needs no clone and no agent.
+
 Prints `cg blocking.predicted X LOW HIGH`, `cg blocking.measured X LOW HIGH`, `cg blocking.error E`
-(how far measured over predicted is from 1).
+(distance of measured over predicted from 1).
 """
 import json
 import os
@@ -24,7 +24,7 @@ import sys
 LOOPS = "      do j = 1, n\n        do k = first, last\n"
 STRIDED = "    do i = 1, n\n" + LOOPS
 IN_ORDER = "    do k = first, last\n      do j = 1, n\n        do i = 1, n\n"
-# The grid of the example, whose lines the strided loop finds in L3 at best.
+# The grid of the example: the strided loop finds its lines in L3 at best.
 SIZE = ["--size", "64", "--loads", "4", "--faults", "stride"]
 
 

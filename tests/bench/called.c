@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls a routine of MPI that does nearly nothing, four functions deep, in THREADS threads CALLS
- * times each. Prints, of the first rank, nanoseconds of a call (processor time, the least of pieces
- * of 1000) and KiB that are resident at the end: "NS KIB". usage: called THREADS CALLS
+ * Calls an MPI routine that does nearly nothing, four functions deep, in THREADS threads CALLS
+ * times each. Prints "NS KIB" for the first rank. NS is nanoseconds of CPU time of a call, the
+ * minimum of pieces of 1000. KIB is the resident memory at the end. usage: called THREADS CALLS
  */
 #include <mpi.h>
 #include <pthread.h>

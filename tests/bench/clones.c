@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops whose instances cost little, to see what a clone adds: clones KERNEL prints the nanoseconds
- * of processor time of an instance, the least of many slices.
+ * Loops with cheap instances, to measure the cost of a clone. `clones KERNEL` prints the
+ * nanoseconds of CPU time of an instance, the minimum of many slices.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What clones of loops add: clones.py RUN AGENT ASSAY DIRECTORY ROUNDS PROGRAM [NAME=COMMAND...]
+"""Costs of clones of loops: clones.py RUN AGENT ASSAY DIRECTORY ROUNDS PROGRAM [NAME=COMMAND...]
 
-PROGRAM is bench-clones: each of its kernels runs alone and in every mode, in turns. Prints a line
-"KERNEL MODE ALONE ADDED RATIO" each: nanoseconds of an instance alone, the least, and what the mode
-adds to the least; and "KERNEL stability S 0 0", of instances of the same length above 5,000 cycles,
-filtered, under `assay vprof --every 1`: (median - least) / least. Each COMMAND is a whole program:
-its lines are "NAME MODE ALONE ADDED RATIO" in processor seconds, the ratio is the median of those
-of each round; mode `vprof` is the last run of `assay vprof` to its first. Then "NAME refused SHARE
-REASON..." says of which share of the time of the chosen loops there is none.
+PROGRAM is bench-clones: each of its kernels runs alone and in every mode, in turns. COMMANDs are
+whole programs. Prints these lines:
+
+- "KERNEL MODE ALONE ADDED RATIO": nanoseconds of an instance alone (minimum), and the cost of the
+  mode added to the minimum
+- "KERNEL stability S 0 0": (median - minimum) / minimum of filtered instances of the same length
+  above 5,000 cycles, under `assay vprof --every 1`
+- "NAME MODE ALONE ADDED RATIO": CPU seconds of a whole program; the ratio is the median over
+  rounds; mode `vprof` is the last run of `assay vprof` to its first
+- "NAME refused SHARE REASON...": share of the time of the chosen loops without a result
 """
 import collections
 import json
@@ -32,7 +35,7 @@ class Bench:
         self.directory = pathlib.Path(directory)
 
     def command(self, mode, words, only):
-        """A directory of its own each time: who is patched finds no plan of another run."""
+        """Uses a new directory each time: a patched program finds no plan of another run."""
         if mode == "alone":
             return words
         shutil.rmtree(self.directory, ignore_errors=True)
@@ -46,7 +49,7 @@ class Bench:
         return float(got.stdout)
 
     def whole(self, words, mode, only):
-        """Processor seconds of the program: planning and reading are done in the parent."""
+        """Returns the CPU seconds of the program: planning and reading happen in the parent."""
         command = self.command(mode, words, only)
         if mode == "alone":
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -57,7 +60,7 @@ class Bench:
         return json.loads((self.directory / "result.json").read_text())["seconds"]
 
     def vprof(self, words, *options):
-        """Processor time of the last run to the first, and the loops that could not be timed."""
+        """Returns CPU time of the last run to the first, and the loops that could not be timed."""
         where = str(self.directory) + ".assay"
         said = subprocess.run(
             [self.assay, "vprof", "-q", "--force", "--format", "json",
@@ -73,7 +76,8 @@ class Bench:
         return took, json.loads(text[text.index("{"):])
 
     def stability(self, program, name):
-        """Of the loop with most time, the group of instances with most of it."""
+        """Returns the stability of the group of instances with most time, in the loop with most
+        time."""
         said = self.vprof([program, name], "--every", "1", "--top", "1")[1]
         loops = [x for x in said["loops"] if not x["refused"]]
         groups = [b for x in loops for b in x["buckets"] if b["instance_cycles"] >= 5000]
@@ -92,7 +96,7 @@ def libraries(path):
 
 
 def main():
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive") # who spins measures the host
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive") # spinning threads would measure the host
     runner, agent, assay, directory, rounds, program = sys.argv[1:7]
     bench = Bench(runner, agent, assay, directory)
     least = {}

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What variants of hot loops cost whole programs, and how stable they are.
+"""Costs of variants of hot loops for whole programs, and their stability.
 
 decan.py ASSAY FOLDER NAME=COMMAND...
 
-Prints lines `NAME WHAT VALUE`: three.slowdown (processor time of the first run with all variants to
-that of the run without), three.refused (share of the time of the hot loops), two.slowdown (of the
-runs of level two the slowest), stability (the median of variants of over 5,000 cycles, of the main
-buckets of loops that have a name).
+Prints lines `NAME WHAT VALUE` with these values:
+
+- three.slowdown: CPU time of the first run with all variants to that of the run without
+- three.refused: share of the time of the hot loops
+- two.slowdown: the slowest run of level two
+- stability: median over variants of more than 5,000 cycles, in the main buckets of named loops
 """
 import json
 import os
@@ -31,8 +33,8 @@ def campaign(assay, verb, where, command, *options):
 
 
 def waits(loop):
-    """A library's loop without symbols, as those in which threads of OpenMP wait for each other:
-    how long that takes is no property of it."""
+    """Returns whether the loop is one of a library without symbols, such as a wait loop of OpenMP.
+    Its time does not depend on its code."""
     return loop["name"].startswith("func_")
 
 
@@ -43,7 +45,7 @@ def stabilities(told):
 
 
 def slowest(assay, where):
-    """Of the runs but the first, to that."""
+    """Returns the slowest of the later runs, relative to the first."""
     rows = [line.split(",") for line in
             run([assay, "query", "--format", "csv", where, CPU]).splitlines()[1:]]
     alone = next(float(ns) for _, kind, ns in rows if kind.strip('"') == "profile")

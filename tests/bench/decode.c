@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Benchmark driver: decodes every executable section of a file, keeps all records, and says how
- * many instructions there are and how much memory they take beyond the mapped file. One thread.
+ * Benchmark driver: decodes every executable section of a file and keeps all records. Prints the
+ * number of instructions and their memory beyond the mapped file. One thread.
  */
 #include <stdio.h>
 #include <stdlib.h>

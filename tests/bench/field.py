@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of the field with their loops as clones: field.py RUN AGENT ASSAY DIRECTORY [NAME...]
 
-Each runs alone, then with all innermost loops of it and of its libraries as clones in every mode,
-and under `assay vprof`, `assay count` and `assay run --level two`. What they compute must be the
-same to the bit: lines that tell times are left out. Prints a line a run, "NAME HOW same|DIFFERS
-SECONDS RATIO NOTE...": processor seconds, and to those alone; of `vprof` and `count` the last
-run of the program to its first. Exits with 1 where something differs. Programs that are not here
-are left out and said.
+Each program runs alone. Then it runs with all innermost loops of it and of its libraries as clones,
+in every mode. Last it runs under `assay vprof`, `assay count` and `assay run --level two`. Results
+must be equal to the bit; lines with times are left out.
+
+Prints a line per run: "NAME HOW same|DIFFERS SECONDS RATIO NOTE...". SECONDS are CPU seconds, RATIO
+is relative to the run alone. For `vprof` and `count` it is the last run of the program to its
+first. Exit status 1 if a result differs. Missing programs are left out with a message.
 """
 import hashlib
 import json
@@ -206,7 +207,7 @@ class Field:
                         "SELECT sum(cpu_ns) / 1e9 FROM thread JOIN process USING (process_id)"
                         " GROUP BY run_id ORDER BY run_id"], where)
         took = [float(x) for x in took.stdout.splitlines()[1:] if x] or [0]
-        # What further runs print goes into the experiment, run by run.
+        # The output of later runs goes into the experiment, run by run.
         prints = sorted(experiment.glob("run-*/output.txt"))
         said = prints[-1].read_text() if prints else got.stdout
         mine = self.read(read, where, got, said)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops whose data come from a level of the hierarchy, timed: NAME BYTES prints nanoseconds of an
- * element, the least of many passes. BYTES is what all arrays of the loop take together.
+ * Timed loops with data in one level of the hierarchy. `NAME BYTES` prints nanoseconds per element,
+ * the minimum of many passes. BYTES is the size of all arrays of the loop.
  */
 #include <stdio.h>
 #include <stdlib.h>

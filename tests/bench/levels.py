@@ -46,7 +46,8 @@ def sizes_of(facts):
 
 
 def record(path, facts, loops, rows):
-    """What tests/unit/predict judges; why a row is a miss is written behind it by hand."""
+    """Writes the file that tests/unit/predict judges. The reason of a miss is added behind its row
+    by hand."""
     wanted = re.compile(r"(bandwidth\.(read|write|copy|triad)|gather\.\w+)\.(L2|L3|memory)\.core$")
     figures = [one for one in facts["figures"] if wanted.match(one["name"])]
     figures += [one for one in facts["figures"] if one["name"].startswith("frequency.")][:1]

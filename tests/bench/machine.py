@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `assay machine` measures against what can be known of it otherwise: machine.py ASSAY FOLDER.
+"""Measurements of `assay machine` against other sources: machine.py ASSAY FOLDER.
 
-Prints a line each: the triad of all cores over a hand-tuned STREAM with OpenMP, the FMA peak over
-pipes x lanes x 2 x the frequency measured beside it, how far two measurements of instruction forms
-agree, and how long measuring takes. Figures of a machine that was not calm say little: their share
-is printed too.
+Prints a line for each of these, and the share of figures from times without calm:
 
-Where a machine can be calm for some minutes only, BENCH_SECONDS=N ends it after about so many with
-a sentence; the same command goes on with what is left, as FOLDER keeps what was measured.
+- the triad of all cores over a hand-tuned STREAM with OpenMP
+- the FMA peak over pipes x lanes x 2 x the frequency measured beside it
+- the agreement of two measurements of instruction forms
+- the time that measuring takes
+
+BENCH_SECONDS=N ends the benchmark after about N seconds with a message, for machines with short
+calm times. The same command continues with the rest, because FOLDER keeps the results.
 """
 import json
 import os
@@ -38,7 +40,7 @@ class OutOfTime(Exception):
 
 
 def measure(assay, home, what, *more):
-    """What `assay machine` says behind it, and how long the parts took in all their pieces."""
+    """Returns the output of `assay machine`, and the time of all its pieces."""
     done = home / f"{what}.json"
     if not done.exists():
         command = [assay, "machine", "--measure", what, "--quiet", "--format", "json", *more]
@@ -114,8 +116,8 @@ def say(what, value, target):
 def rows():
     assay, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
-    # A hypervisor moves virtual processors between dies, which may double the bandwidth: before and
-    # after.
+    # A hypervisor moves virtual CPUs between dies, which may double the bandwidth: measure before
+    # and after.
     last_b = max((one["size_b"] or 0 for one in facts(assay)["topology"]["places"]
                   if one["kind"] == "cache"), default=32 << 20)
     array_b = max(4 * last_b // 3, 64 << 20)

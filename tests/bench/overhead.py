@@ -5,9 +5,10 @@
 usage: overhead.py WORK ASSAY DIRECTORY ROUNDS
 
 Each round runs bench-work plainly, then under each profiler, in an order that changes from round to
-round. Prints one line a way: its name, the median of the ratios to the plain run of the same round
-of the quiet quarter of the pieces with its 95 % interval, then the medians of the ratios of CPU and
-wall time. perf is left out where it is missing or may not record. DIRECTORY is for recordings.
+round. Prints one line per profiler: its name, then ratios to the plain run of the same round. The
+first is the median for the quiet quarter of the pieces, with its 95 % interval. The others are the
+medians for CPU and wall time. perf is left out if it is missing or may not record. DIRECTORY is for
+recordings.
 """
 import pathlib
 import shutil

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two commands side by side: runs A B A B ..., and prints one JSON object with the ratio of their
- * CPU times (user plus system, children included) as median, least and most over the pairs, and
- * their peak resident memory. Interleaving lets a slow spell of the host hit both alike; CPU time,
- * not wall time, lets other work on the host pass; --wall takes wall time all the same, where the
- * gain of threads is the question. Knows nothing of what is measured.
+ * Two commands side by side: runs A B A B ..., and prints one JSON object. It has the median,
+ * minimum and maximum ratio of their CPU times over the pairs, and their peak resident memory. CPU
+ * time is user plus system time, with children. Interleaving spreads a slow phase of the host over
+ * both. CPU time excludes other work on the host. --wall uses wall time, for gains of threads. The
+ * program knows nothing of the commands.
  */
 #include <fcntl.h>
 #include <stdbool.h>

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Predictions of assay beside those of llvm-mca on the same blocks:
-predict.py BENCH-PREDICT BLOCKS.csv
+"""Predictions of assay beside those of llvm-mca on the same blocks: predict.py BENCH-PREDICT
+BLOCKS.csv
 
-Writes, a line each: microseconds a block by bounds, with simulation; then for each core the mean
-and median error of assay and of llvm-mca-19 (or llvm-mca) on the blocks of the unit tests, and
-llvm-mca's blocks a second. The blocks' cycles were measured on those cores.
+Prints microseconds per block by bounds, and with simulation. Then, for each core, come the mean and
+median error of assay and of llvm-mca-19 (or llvm-mca). The blocks and their measured cycles are
+those of the unit tests. The last value is llvm-mca's blocks per second.
 """
 import csv
 import io

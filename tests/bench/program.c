@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Benchmark driver: the whole analysis of a binary's code, then the dependences of all innermost
- * loops: bench-program [--jobs N] [--source] FILE. Says how much there is, the memory it takes
- * beyond the mapped file, and what of its processor time threads shared (base/pool.h).
+ * loops: bench-program [--jobs N] [--source] FILE. Prints the amount of code and the memory beyond
+ * the mapped file. Also prints the part of CPU time that threads shared (base/pool.h).
  */
 #include <stdio.h>
 #include <stdlib.h>

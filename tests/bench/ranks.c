@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Benchmark target: ranks of MPI, far more than there are processors, that work a little and meet.
+ * Benchmark target: MPI ranks, far more than CPUs, that work a little and synchronise.
  */
 #include <mpi.h>
 #include <stdio.h>

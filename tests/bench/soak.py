@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs with clones for a long time: soak.py RUN AGENT ASSAY STEP DIRECTORY SECONDS
 
-Slices of some minutes at most, until SECONDS are over: known loops (instances and threads are
-counted, static and not, handlers, teams of threads: tests/patch/truth.py), then each program of the
-field in all modes (field.py), whose results must be the same to the bit. Prints a line a slice and
-sums; exits with 1 where one failed.
+Slices of some minutes at most, until SECONDS are over. A slice runs the known loops of
+tests/patch/truth.py: counted instances and threads, static and not, handlers, teams of threads.
+Then it runs each program of the field in all modes (field.py); results must be equal to the bit.
+Prints a line per slice and sums. Exit status 1 if a slice failed.
 """
 import os
 import pathlib
@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 KNOWN = ["soak", "static-soak", "handlers", "threads", "coroutines-O2", "small-stacks"]
 FIELD = ["lmp", "hpcc", "python3", "h5repack", "gmx"]
-# Of one row `soak` (truth.py): four modes.
+# Counts of one row `soak` (truth.py): four modes.
 INSTANCES, THREADS = 4 * 4 * 10**7, 4 * 3000
 
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The triad of STREAM (McCalpin 1995) with OpenMP, tuned by hand: arrays four times the last cache,
- * first touched by the thread that uses them, stores with and without the hint that they are not
- * read again. Prints bytes a second as STREAM counts them (three arrays), the best of the trials.
+ * The triad of STREAM (McCalpin 1995) with OpenMP, tuned by hand. Arrays are four times the last
+ * cache, and are first touched by the thread that uses them. Stores are tried with and without the
+ * non-temporal hint. Prints bytes per second as STREAM counts them (three arrays), the best of the
+ * trials.
  *
  * usage: stream BYTES-OF-AN-ARRAY TRIALS
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Benchmark target: processes that do nothing but leave their processor. Eight that yield on two
- * processors, as ranks that poll do, or two that wake each other through pipes on one. Prints the
- * nanoseconds of processor time that a switch took and the number of switches. With --bare they run
- * under the one event that `perf record --switch-events` would open, with somebody who only empties
- * its buffers: the least that records of switches cost.
+ * Benchmark target: processes that only leave their CPU. Eight processes yield on two CPUs, as
+ * polling ranks do; or two wake each other through pipes on one CPU. Prints the nanoseconds of CPU
+ * time of a switch and the number of switches. With --bare they run under the one event that `perf
+ * record --switch-events` would open. A reader then only empties its buffers: the minimum cost of
+ * records of switches.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -80,7 +80,7 @@ static void empty_rings(void)
 
 /* ---- What switches ------------------------------------------------------------------------ */
 
-/* On the nth of the processors that it may use, again from the first behind PROCESSORS. */
+/* Pins the process to the n-th of its allowed CPUs, modulo `PROCESSORS`. */
 static void pin(int n)
 {
     cpu_set_t allowed, one;

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What recording the switches of threads costs those that switch (switches.c), under assay and
-under the one event that `perf record --switch-events` would open.
+"""The cost of recording switches of threads (switches.c), under assay and under the one event that
+`perf record --switch-events` would open.
 
 usage: switches.py SWITCHES ASSAY DIRECTORY ROUNDS
 
-Each round runs both kinds plainly, with the bare event and under assay, in turn. Prints a line a
-kind: its name, microseconds of processor time a switch under assay beyond the bare event (the
-median of the rounds, the least and the most), and medians of the time plainly, bare, under assay.
+Each round runs both kinds plainly, with the bare event and under assay, in turn. Prints a line per
+kind with these values:
+
+- its name
+- microseconds of CPU time per switch under assay beyond the bare event: median, minimum, maximum of
+  the rounds
+- the medians of the time plainly, bare, and under assay
 """
 import pathlib
 import statistics

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Benchmark driver: loads the symbols, functions and line table of a file (with "all" as second
- * argument also inlined instances and declarations) and counts them. One thread.
+ * Benchmark driver: loads the symbols, functions and line table of a file and counts them. "all" as
+ * second argument adds inlined instances and declarations. One thread.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a record of the tracer costs and takes: a mix of calls as an MPI and OpenMP program makes
- * them. Prints nanoseconds (processor time) and bytes a record. usage: bench-trace FILE [MILLIONS]
+ * Time and size of a record of the tracer: a mix of calls as in an MPI and OpenMP program. Prints
+ * nanoseconds (CPU time) and bytes per record. usage: bench-trace FILE [MILLIONS]
  */
 #include <stdio.h>
 #include <stdlib.h>

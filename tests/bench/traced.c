@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How fast a trace is read, analysed and written in formats of other tools.
- *   bench-traced make DIRECTORY RANKS ROUNDS   a trace that is made up: ranks of two threads
- *   bench-traced analyse|prv|otf2 DIRECTORY [FILE]   events, then seconds of processor time
- *   bench-traced facts DIRECTORY   all that the analysis finds, so that two builds can be compared
+ * Speed of reading, analysing and converting a trace:
+ *
+ * - bench-traced make DIRECTORY RANKS ROUNDS: makes a trace of ranks of two threads
+ * - bench-traced analyse|prv|otf2 DIRECTORY [FILE]: prints events, then seconds of CPU time
+ * - bench-traced facts DIRECTORY: prints all results of the analysis, to compare two builds
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -76,9 +77,8 @@ static bool make_definitions(const char *directory, uint32_t rank, uint32_t rank
     return true;
 }
 
-/* One step of a rank, as of a stencil: neighbours' planes, a parallel region, a sum of all. When a
- * rank is at work for how long differs, so that some wait; nobody leaves before the last has come.
- */
+/* One step of a rank, as of a stencil: planes of the neighbours, a parallel region, a sum over all.
+ * The work of ranks differs, so that some wait. No rank leaves before the last arrives. */
 #define STEP_NS 100000u
 
 static uint64_t work_ns(uint32_t rank, uint64_t step)

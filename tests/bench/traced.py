@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What tracing costs a program, and how fast traces are read and written again.
+"""The cost of tracing a program, and the speed of reading and converting traces.
 
 usage: traced.py DRIVERS ASSAY EXAMPLE MELT DIRECTORY ROUNDS
 
 DRIVERS has bench-trace and bench-traced, EXAMPLE is the source of examples/cg, MELT the input of
-LAMMPS. Prints lines "NAME VALUE LOW HIGH". All times are processor time, but those of steps of two
-ranks, of which the one is taken that a quarter did not reach. Of a program's slow-down
-the value is the median of the ratios of ROUNDS pairs in turn, LOW and HIGH its quartiles; what
-ranks take is told by a shell that starts each, so that neither launcher nor reader is in it. Of
-times of calls and records the value is the least of three, or the difference of the least. What is
-not installed is left out and said on the standard error.
+LAMMPS. Prints lines "NAME VALUE LOW HIGH". All times are CPU time, except the steps of two ranks.
+For these, VALUE is the first quartile.
+
+For the slow-down of a program, VALUE is the median of ROUNDS ratios of pairs in turn. LOW and HIGH
+are its quartiles. A shell starts each rank and measures its time, so that launcher and reader do
+not count. For calls and records, VALUE is the minimum of three runs, or the difference of the
+minima. Missing programs are left out, with a message on standard error.
 """
 import os
 import pathlib
@@ -42,7 +43,7 @@ def show(name, value, low=None, high=None):
 
 
 def seconds(text):
-    """Of "0m1.25s"."""
+    """Converts "0m1.25s" to seconds."""
     minutes, rest = text.split("m")
     return 60 * float(minutes) + float(rest.rstrip("s"))
 
@@ -58,7 +59,7 @@ class Bench:
         return [self.assay, "trace", "-q", "--force", "--format", "json", "-o",
                 str(self.out / "x.assay"), *GROUPS, *options, "--"]
 
-    # What one record takes, and one call.
+    # The cost of one record, and of one call.
 
     def records(self):
         runs = [said([self.drivers / "bench-trace", self.out / "stream"]).split()
@@ -91,7 +92,7 @@ class Bench:
     # Whole programs.
 
     def ranks(self, before, words, n):
-        """Processor seconds of all ranks."""
+        """Returns the CPU seconds of all ranks."""
         times = self.out / "times"
         times.unlink(missing_ok=True)
         said([*before, "mpirun.openmpi", "--oversubscribe", "-n", str(n), "sh", "-c", RANK,
@@ -100,7 +101,7 @@ class Bench:
         return sum(seconds(word) for line in lines[1::2] for word in line.split())
 
     def slow_down(self, name, words, n):
-        """One rank waits for nobody: what two spend on waiting depends on who else is there."""
+        """Uses one rank without waits, because the waits of two ranks depend on other load."""
         pairs = []
         for number in range(self.rounds if n == 1 else (self.rounds + 1) // 2):
             ways = [[], self.traced()] if number % 2 else [self.traced(), []]
@@ -113,7 +114,7 @@ class Bench:
             show(f"{name}.least", min(a for a, _ in pairs) / min(b for _, b in pairs))
 
     def exchange(self):
-        """Of two ranks that exchange and add up, a step that nothing interrupted."""
+        """Measures an uninterrupted step of two ranks that exchange and add up."""
         program, ratio = str(self.out / "exchange"), []
         said(["mpicc.openmpi", "-O2", pathlib.Path(__file__).with_name("exchange.c"), "-o",
               program])
@@ -163,7 +164,7 @@ class Bench:
     # Reading.
 
     def timed(self, what, trace, target=None):
-        """Nanoseconds of a record, the least, and processor seconds."""
+        """Returns the minimum nanoseconds per record, and CPU seconds."""
         least, records = 1e30, 1
         for _ in range(TIMES):
             if target:  # a directory, or a file, with others named alike beside it

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Whether `assay try` finds what a program gains from: each program of tests/bench/try gains from
-# one thing, or from nothing. usage: try.sh ASSAY DIRECTORY [PROGRAM...]
-# BENCH_TRY_BUDGET=S seconds for each (90); BENCH_TRY_NULLS=N campaigns of those that gain nothing
-# (2).
+# Tests that `assay try` finds the setting that makes a program faster. Each program of
+# tests/bench/try gains from one setting, or from none. usage: try.sh ASSAY DIRECTORY [PROGRAM...]
+#
+# - BENCH_TRY_BUDGET=S: seconds for each program (90)
+# - BENCH_TRY_NULLS=N: campaigns of the programs without a gain (2)
 set -u
 assay=$(realpath "$1") place=$2
 shift 2

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops to see what variants cost and how well they repeat: varied KERNEL N ROUNDS runs an instance
- * of N elements after the other and prints the ticks of each, the median and the quickest. Under
- * variants what it prints says nothing; the records do.
+ * Loops to measure the cost of variants, and their stability. `varied KERNEL N ROUNDS` runs
+ * instances of N elements one after the other. It prints the ticks of each, the median and the
+ * minimum. Under variants the output means nothing; the records count.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ ALONE static double gather(long n)
     return s;
 }
 
-/* Where it stores comes out of memory. */
+/* The addresses of stores come out of memory. */
 ALONE static double scatter(long n)
 {
     for (long i = 0; i < n; i++)

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What variants of loops cost, and how well they repeat: varied.py RUN AGENT DIRECTORY PROGRAM
-[ROUNDS [KERNEL:N...]]
+"""The cost of variants of loops, and their stability: varied.py RUN AGENT DIRECTORY PROGRAM [ROUNDS
+[KERNEL:N...]]
 
-PROGRAM is bench-varied. A line a loop: its ticks alone; REF and ORIG to that, the medians; the
-stability of ORIG, REF and the worst of the others, (median - least) / least, of those that were not
-switched; ticks that an instance spends besides the variant itself, and the program's processor time
-to that of it alone when variants may take half.
+PROGRAM is bench-varied. Prints a line per loop with these values:
+
+- its ticks alone; REF and ORIG relative to them, as medians
+- the stability (median - minimum) / minimum of ORIG, of REF and of the worst other variant, over
+  instances without a switch
+- ticks of an instance outside of the variant itself
+- the CPU time of the program, relative to that alone, if variants may take half
 """
 import collections
 import json

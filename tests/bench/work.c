@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Benchmark target: a fixed amount of work in many pieces, ten calls deep, that times itself.
- * bench-work PIECES RESULT adds one line to the file RESULT: the time of a piece in seconds that a
- * quarter of them did not reach (what else runs on the host lengthens the others), the CPU time of
- * this process, the wall time.
+ * bench-work PIECES RESULT adds one line to the file RESULT. It has the first quartile of the
+ * seconds of a piece, because load of the host lengthens the others. It also has the CPU time of
+ * this process, and the wall time.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
 
-#define PIECE 20000000 /* additions, each waiting for the one before: some 10 ms */
+#define PIECE 20000000 /* additions, a loop-carried dependence: some 10 ms */
 
 static double now_s(void)
 {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# assay vprof --pid and assay count --pid as a user meets them. What a program computes while it is
-# entered and left, and what is recorded, tests/patch/attach.py looks at.
+# assay vprof --pid and assay count --pid as a user runs them. tests/patch/attach.py checks the
+# results of the program during entry and exit, and the records.
 
 setup_file() {
     load common.bash
@@ -63,9 +63,9 @@ may_enter() {
         case $(cat tried) in *ptrace*|*perf_event*) skip "$(cat tried)" ;; esac
 }
 
-# enough CONDITION VERB ARGUMENT...: looks until CONDITION, of python, holds of "said". A host may give the
-# process no processor for a second, or for some: then it is looked at for longer. Who has none for two
-# minutes fails.
+# enough CONDITION VERB ARGUMENT...: repeats a measurement until CONDITION, in python, holds of
+# "said". A host may withhold the CPU from the process for a second or several, so each attempt is
+# longer. Fails after two minutes.
 enough() {
     local seconds
     for seconds in 1.5 10 120; do

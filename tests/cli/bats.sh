@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # usage: bats.sh BATS SCRIPT
 #
-# Runs a script of bats and removes its directory afterwards. bats itself says that a script failed
-# where one rm of that directory did, as it does while a program that ends writes its last there;
-# on a busy host that may take it a while. One that stays is a fault of the script, or of assay.
+# Runs a script of bats and removes its directory afterwards. With bats itself, a script fails if
+# its single rm of that directory fails. That happens while a program that is ending still writes
+# into it, which takes long on a busy host. A directory that stays is a fault of the script, or of
+# assay.
 set -u
 directory=$(mktemp -u "${TMPDIR:-/tmp}/bats-run-XXXXXX") || exit 1
 "$1" --tap --no-tempdir-cleanup --tempdir "$directory" "$2"

@@ -232,7 +232,7 @@ never_says() { # RULE RULES
         WHERE metric = 'loops_pct'" | tail -n +2)"
 }
 
-@test "causes: threads of other phases are no partners" {
+@test "causes: threads of other phases are not partners" {
     never_says load_imbalance "$(rules ./threads pairs)"
     # Least and most of the phases are within the error of the samples.
     equal 1 "$("$ASSAY" query --format csv x.assay "SELECT balance_pct > 90 FROM v_balance
@@ -270,7 +270,7 @@ never_says() { # RULE RULES
         WHERE workaround LIKE '%s0 +=%'" | tail -n +2)"
 }
 
-@test "causes: sums of short rows are no chain" {
+@test "causes: sums of short rows are not a chain" {
     local said
     said=$(rules ./rows)
     never_says dependence_chain "$said"

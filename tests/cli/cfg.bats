@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# assay cfg on a function whose blocks and edges are written by hand.
+# assay cfg on a function with blocks and edges known from its assembly.
 
 setup_file() {
     load common.bash

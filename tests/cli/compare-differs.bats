@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What assay compare says beside the times, against the builds themselves: their flags, and their
-# instructions as objdump reads them. Where runs cannot be recorded the tests are skipped.
+# Differences that assay compare shows beside the times, against the builds themselves. The flags
+# are known, and objdump reads the instructions. Tests are skipped if runs cannot be recorded.
 
 # build NAME COMPILER FLAG...
 build() {

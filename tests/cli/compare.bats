@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# assay compare as a user meets it. Where runs cannot be recorded the tests that record are skipped.
+# assay compare as a user runs it. Tests that record are skipped if runs cannot be recorded.
 
 setup_file() {
     load common.bash
@@ -106,8 +106,8 @@ END
     compare 0 --fail-if-slower 100000% --of loops v1.assay v2.assay
     compare 0 --fail-if-slower 3% --of loops v1.assay v1.assay
     compare 0 --fail-if-slower 3% v1.assay v1.assay
-    # What became faster is no reason. The host may have been busier while v1 ran: a function whose code is
-    # the same is then slower in it, and what compare says of the rows is what it has to end with.
+    # A speed-up is not a reason to fail. The host may have been busier while v1 ran: a function
+    # with the same code is then slower. So the rows decide the expected exit status.
     compare 0 --format json v2.assay v1.assay
     compare "$(python3 -c '
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# assay cqa: loops whose code the source and the options fix, on named cores.
+# assay cqa on named cores: source and options determine the code of the loops.
 
 setup_file() {
     load common.bash
@@ -85,7 +85,7 @@ of() { # FILE JSON-PATH of the only loop
     "$ASSAY" cqa --machine zen5 --function horner --format json scalar.so >out
     equal chain "$(of out '["against"][0]["obstacle"]')"
 }
-@test "of one thing a report says one" {
+@test "a report shows each finding once" {
     echo 'double f(double); void one(double *x, const double *y, long n)
         { for (long i = 0; i < n; i++) x[i] = f(y[i]) / x[i]; }' >one.c
     gcc -g -O1 -shared -fPIC one.c -o one.so
@@ -116,7 +116,7 @@ of() { # FILE JSON-PATH of the only loop
     "$ASSAY" predict --machine zen3 --function daxpy --format json wide.so |
         json '["predictions"][0]["cycles"]' | grep -q null
 }
-@test "levels choose what is told" {
+@test "levels choose the findings of the report" {
     "$ASSAY" cqa --machine zen5 --function daxpy --level expert scalar.so >out
     grep -q 'cycles by port' out
     grep -q 'fp_op_n  *2' out
@@ -232,7 +232,7 @@ assert m["vec_eff_all_pct"] == 50, m["vec_eff_all_pct"] # 32 of 64 bytes
 assert m["insn_class_load_n"] == 2 and m["access_256_n"] == 3
 EOP
 }
-@test "paths are told apart, and one can be chosen" {
+@test "paths are listed apart, and one can be chosen" {
     "$ASSAY" cqa --machine zen5 --function choose --format json scalar.so >out
     equal 2 "$(of out '["paths_total"]')"
     equal 0.5 "$(of out '["paths"][1]["weight"]')"
@@ -360,7 +360,7 @@ EOA
     tr -s ' \n' ' ' <out | grep -q 'It is written in assembly'
     never grep -qE -- ' -[mfO]|ompiler|pragma' out
 }
-@test "what loads limit, and arrays of any step, are told as such" {
+@test "limits by loads, and arrays of any stride, are reported as such" {
     command -v gfortran >/dev/null || skip "no gfortran here"
     cat >smooth.f90 <<'EOF90'
 module m
@@ -395,7 +395,7 @@ EOF90
     grep -q 'arithmetic on the x87: ' out
     never grep -qE -- '-ffast-math|-march=native|- -O3:' out
 }
-@test "what gcc recorded stands beside the loop it is of" {
+@test "remarks of gcc stand beside their loop" {
     gcc -g -O3 -shared -fPIC kernels.c -o recorded.so -fsave-optimization-record \
         -fopt-info-vec-missed=missed.txt
     for record in missed.txt *.opt-record.json.gz; do
@@ -419,7 +419,7 @@ EOP
     "$ASSAY" cqa --machine zen5 --function horner --format json recorded.so >out
     equal null "$(of out '["compiler_said"]')"
 }
-@test "what clang recorded does as well, in lists and tables too" {
+@test "remarks of clang stand beside their loop, in lists and tables too" {
     command -v clang >/dev/null || skip "no clang here"
     clang -g -O3 -shared -fPIC kernels.c -o clang.so -fsave-optimization-record=yaml \
         -foptimization-record-file=kernels.yaml
@@ -454,7 +454,7 @@ EOP
     equal 2 "$status"
     equal 1 "${#lines[@]}"
 }
-@test "what cannot be done is one sentence" {
+@test "an impossible request is refused in one sentence" {
     run "$ASSAY" cqa --machine nowhere scalar.so
     equal 2 "$status"
     equal 1 "${#lines[@]}"

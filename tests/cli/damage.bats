@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What ends before there is anything to show: files of perf that are damaged, and programs that
-# cannot be executed though a moment before they could. One sentence, and nothing is left behind.
+# Runs without a result: damaged files of perf, and programs that stop being executable at the last
+# moment. Each prints one sentence and leaves nothing behind.
 
 setup_file() {
     load common.bash

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Damages an experiment in many ways and shows it in every way: damage.py ASSAY EXPERIMENT STEP
 
-Bytes of pages of the database are changed, each page in several places; cells of tables become
-what no writer stores (NULL where that is not permitted, texts for numbers, numbers out of range).
-Whatever is there, assay must end by itself, with one sentence when it fails, and leave no file that
-is not whole. STEP takes every STEP-th damage, and of these the fifth of this turn
-(../zoo/turn.py); 1 takes all, and finds most with ASSAY under sanitizers. A fourth
-argument, pages or cells, takes these alone.
+Changes bytes of pages of the database, several in each page. Sets cells of tables to values that no
+writer stores: NULL in a required column, texts for numbers, numbers out of range. In each case
+assay must end by itself. A failure prints one sentence, and no file is left incomplete.
+
+STEP takes every STEP-th damage, and of these the fifth of this turn (../zoo/turn.py). STEP 1 takes
+all, and finds most with ASSAY under sanitizers. A fourth argument, pages or cells, takes these
+alone.
 """
 import os
 import pathlib
@@ -19,7 +20,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "zoo"))
 from turn import PARTS, turns  # noqa: E402
 
-# Of the head of a page: its kind, first free block, number and begin of cells, free bytes, cells.
+# Offsets in the head of a page: its kind, first free block, number and begin of cells, free bytes,
+# cells.
 PLACES = (0, 1, 3, 4, 5, 6, 7, 8, 9, 12, 40)
 FROM_END = (1, 5, 20, 77, 200)
 VALUES = (None, -1, 0, 2**63 - 1, -2**63, "", "text\x1b[2J", 1e308, -1e308, b"\xff\x00\xfe")

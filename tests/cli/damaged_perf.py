@@ -29,7 +29,7 @@ def sample(time=1007, period=1001001):
 
 
 def absurd():
-    """Name -> file whose structure is whole."""
+    """Yields a name and a file with a valid structure and absurd values."""
     every, features = perf.every_record(KINDS), perf.features()
     fork = struct.pack("<IIIIQ", 200, 100, 201, 101, MOST) + perf.trailer(KINDS, 1005)
     lost = perf.words(9, MOST) + perf.trailer(KINDS, 1008)

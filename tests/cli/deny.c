@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * deny ERROR [ptrace] COMMAND...: runs a command to which, and to all that it starts,
- * perf_event_open(2), or ptrace(2), answers ERROR (EPERM, EACCES, ENOENT or ENOSYS), as a
- * container's filter does. Exit status 99: system calls cannot be filtered here. Source:
- * seccomp(2), Linux' bpf(2).
+ * deny ERROR [ptrace] COMMAND...: runs a command with a filter of system calls, as in a container.
+ * For it and its children, perf_event_open(2), or ptrace(2), fails with ERROR: EPERM, EACCES,
+ * ENOENT or ENOSYS. Exit status 99: system calls cannot be filtered here. Source: seccomp(2),
+ * Linux' bpf(2).
  */
 #include <errno.h>
 #include <linux/filter.h>

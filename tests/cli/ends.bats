@@ -5,7 +5,7 @@
 setup_file() {
     load common.bash
     command -v gcc >/dev/null || skip "no gcc here"
-    # Rank 1 works, and ends as it is told.
+    # Rank 1 works, and ends as its argument says.
     cat >bad.c <<'END'
 #ifdef MPI
 #include <mpi.h>
@@ -97,7 +97,7 @@ ends() {
     like 'bad (process *) was ended by SIGSEGV after *' "$(said)"
     equal 3 "$(query "SELECT max(exit_code) FROM v_processes WHERE exe LIKE '%/bad'")"
     equal 11 "$(query "SELECT max(exit_signal) FROM v_processes WHERE exe LIKE '%/bad'")"
-    # Of its child that executed another program, the code is that of the end.
+    # A child that executed another program has the exit code of its end.
     rm -rf x.assay
     "$ASSAY" profile -q -o x.assay --event timer -- sh -c 'sh -c "exec ./bad _exit"; true'
     equal 4 "$(query "SELECT exit_code FROM v_processes WHERE exe LIKE '%/bad'")"
@@ -106,7 +106,7 @@ ends() {
 @test "ends: with perf events, where the kernel tells" {
     "$ASSAY" profile -q -o x.assay --event cpu-clock -- sh -c './bad segv; ./bad exit; true' 2>err ||
         skip "perf events are refused here"
-    # What is known is right.
+    # Known exit codes are right.
     equal "" "$(query "SELECT exit_code FROM v_processes WHERE exe LIKE '%/bad' AND exit_code NOT IN (3)")"
     printf '%s\n6.15\n' "$(uname -r)" | sort -V | head -n 1 | grep -qx 6.15 || skip "this kernel does not tell"
     like 'bad (process *) was ended by SIGSEGV after *' "$(said)"

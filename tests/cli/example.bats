@@ -33,7 +33,7 @@ with() { # FAULTS: profiled into x.assay
     rm -rf x.assay
     "$ASSAY" profile -q -o x.assay --rate high -- plain/cg --size 48 --loads 8 --faults "$1" >out
 }
-# samples PATTERN: in functions whose name, with what is inlined there, is like PATTERN
+# samples PATTERN: in functions with a name like PATTERN, with their inlined code
 samples() {
     query "SELECT ifnull(sum(exclusive_sample_n), 0) FROM v_functions WHERE name LIKE '$1'"
 }
@@ -71,7 +71,7 @@ more() { [ "$1" -gt "$2" ] || fails "not more than $2: $1"; }
         like "cg: *usage: cg *" "$(cat err)"
     done
 }
-@test "example: the loops of the faults and those that mend them are told apart" {
+@test "example: faulty loops and repaired loops are distinguished" {
     with none
     equal 0 "$(samples 'smooth_step_strided')"
     more "$(samples 'smooth_step')" 0

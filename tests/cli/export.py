@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds what `assay export` writes to the tables it was made from.
+"""Compares the output of `assay export` with the tables of the experiment.
 
 usage: export.py ASSAY EXPERIMENT [RUN]
 
-Reads the samples of a run by SQL, builds every stack anew (call path, location, inlined functions),
-reads folded, speedscope and pprof with readers of its own, and compares stacks, samples and times.
+Reads the samples of a run by SQL and builds every stack (call path, location, inlined functions).
+Reads folded, speedscope and pprof with readers of its own. Compares stacks, samples and times.
 """
 import collections
 import gzip
@@ -128,7 +128,7 @@ def check_folded_by_thread(ask, truth, blocked):
 # ---- speedscope ----------------------------------------------------------------------------------
 
 def valid_speedscope(document):
-    """What the published schema demands of a file with sampled profiles."""
+    """Checks a file with sampled profiles against the published schema."""
     assert document["$schema"] == "https://www.speedscope.app/file-format-schema.json"
     assert set(document) <= {"$schema", "shared", "profiles", "name", "activeProfileIndex",
                              "exporter"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Named files: an output is written whole or not at all and is no input; an input does not block.
+# Named files: an output is written whole or not at all, and is not read. An input never blocks.
 
 setup_file() {
     load common.bash
@@ -49,7 +49,7 @@ make_trace() { # FILE
     like "assay: new: cannot be written: the command reads or writes it already; *" "$(cat err)"
     [ ! -e new ]
 }
-@test "the files of an experiment are no outputs, its reports are" {
+@test "files of an experiment are refused as output, its reports are not" {
     before=
     ln -sf exp.assay/experiment.db link
     for force in "" --force; do

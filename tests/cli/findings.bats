@@ -4,7 +4,7 @@
 setup_file() {
     load common.bash
     "$MAKE_EXPERIMENT" "it's x.assay"
-    # Of every class, with ties and nothing known, in an order of no meaning.
+    # Findings of every class, with ties and unknown values, in an arbitrary order.
     python3 - "it's x.assay/experiment.db" <<'PY'
 import sqlite3, sys
 

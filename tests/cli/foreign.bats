@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What others made and we only read: names that drive terminals, links and pipes in experiments,
+# Foreign files that assay only reads: names that drive terminals, links and pipes in experiments,
 # damaged and tampered databases.
 
 setup_file() {
@@ -14,8 +14,9 @@ setup() {
     unset DISPLAY WAYLAND_DISPLAY BROWSER
 }
 
-# A program whose function, unit, directory, producer and source line try to drive a terminal: by
-# ESC, by C1 as UTF-8 (U+009B), by a bidirectional override, by a byte that is no UTF-8.
+# A program that tries to drive a terminal with the names of its function, unit, directory, producer
+# and source line. It uses ESC, C1 as UTF-8 (U+009B), a bidirectional override, and an invalid byte
+# of UTF-8.
 build_evil() {
     command -v gcc >/dev/null || return 0
     mkdir -p $'ev\033]0;il'
@@ -142,7 +143,7 @@ refused() {
     [ -f y.assay/report.json ]
     [ -f y.assay/report.xlsx ]
 }
-@test "a page that somebody put there is never shown" {
+@test "a foreign page is never shown" {
     echo '<script>theirs</script>' >y.assay/report.html
     touch -d '1 hour' y.assay/report.html
     "$ASSAY" open y.assay -q
@@ -244,7 +245,7 @@ END
         refused 2 "assay: y.assay/experiment.db: not an experiment: its database is incomplete; *" attribute y.assay
     done
 }
-@test "a database whose code is not ours" {
+@test "a database with foreign code" {
     local sql
     for sql in \
         "DROP VIEW v_runs; CREATE VIEW v_runs AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x FROM c) SELECT * FROM c" \
@@ -281,7 +282,7 @@ db.commit()" "$sql"
         refused 2 "assay: y.assay*: *" report y.assay
     done
 }
-@test "what users add to a database for themselves is no harm" {
+@test "additions of users to a database do no harm" {
     python3 - <<'END'
 import sqlite3
 db = sqlite3.connect("y.assay/experiment.db")

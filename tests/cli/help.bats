@@ -22,7 +22,7 @@ verbs() { "$ASSAY" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p';
     done
 }
 # Examples that are wrong mislead: each is parsed, up to the command that it runs.
-@test "every verb has two examples, whose options exist" {
+@test "every verb has two examples, and their options exist" {
     for verb in $(verbs); do
         COLUMNS=200 "$ASSAY" $verb --help | sed '1,/^Examples:$/d' | grep '^  [a-z]' >examples ||
             fails "$verb has no example"

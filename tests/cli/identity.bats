@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# Whose names a run gets when files are replaced, deleted or written over while it is recorded or
-# before they are read: those of the files that ran, or none. Never those of another file.
+# Names of a run after its files were replaced, deleted or overwritten, during the recording or
+# before they are read. Names are those of the files that ran, or are missing. They never come from
+# another file.
 
 setup_file() {
     load common.bash
     command -v gcc >/dev/null || skip "no gcc here"
-    # Burns processor time in MINE, first for a while, so that everyone has seen what is mapped, then
-    # after what is asked for has been done to its files.
+    # Burns CPU time in MINE. First it burns for a while, so that all mappings are seen. It burns
+    # again after the requested change of its files.
     cat >prog.c <<'END'
 #include <dlfcn.h>
 #include <stdio.h>
@@ -96,7 +97,7 @@ made() {
     cp "$BATS_FILE_TMPDIR/library-$1" library.so
 }
 query() { "$ASSAY" query --format csv x.assay "$(echo "$1" | tr '\n' ' ')" | tail -n +2; }
-# share FUNCTION: of what ran outside the kernel, whose share is that of the host's other work.
+# share FUNCTION: of the time outside the kernel, which includes other work of the host.
 share() {
     query "SELECT coalesce(round(100 * sum(iif(name = '$1', exclusive_pct, 0)) / sum(exclusive_pct)), 0)
            FROM v_functions WHERE coalesce(module, '') <> '[kernel]'"
@@ -191,8 +192,8 @@ library() {
     done
 }
 
-# ran_and_killed: ./prog has run into x.assay, and assay was killed while the shell that had started it
-# waited, without work, for what go_on writes.
+# ran_and_killed: ./prog has run into x.assay. assay was killed while the shell that started it
+# waited idly for a write by go_on.
 ran_and_killed() {
     rm -rf x.assay ran gate
     mkfifo gate
@@ -213,7 +214,7 @@ go_on() {
     exec {gate}>&-
     gate=
 }
-# What was not copied because assay was killed is not made up for by what stands there now.
+# A file that was not copied before the kill is not replaced by the present file of that name.
 @test "identity: read after a kill, when another file has its name" {
     for id in none sha1; do
         made $id

@@ -168,7 +168,8 @@ assert [(it["id"], it["parent"], it["depth"]) for it in loops] == [
 outsize = [it for it in loops if "outsize nest" in it["marks"]]
 whole = loops[len(outsize):]
 assert outsize == loops[:len(outsize)] and len(outsize) > 1000 and len(whole) > 300
-# What is unknown is not given as a number; what is known is whole: a head and a tail each level.
+# Unknown values are not given as a number. Known ones are complete: a head and a tail for each
+# level.
 assert all(it["paths"] is None and it["streams"] is None for it in outsize)
 assert all(it["paths"] == 1 and it["streams"] == 2 for it in whole), whole[0]
 assert [it["instructions"] for it in whole] == [3 * (2000 - it["depth"] + 1) for it in whole]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# assay machine: the card, the formats, other machines, measuring that is interrupted. What the figures
-# are is never judged.
+# assay machine: the card, the formats, other machines, interrupted measurements. The figures
+# themselves are not judged.
 
 setup() {
     load common.bash
@@ -29,7 +29,7 @@ interrupted() { # -> $status
     status=0
     SIGNAL_CALL=$1 signalled INT "${@:2}" || status=$?
 }
-# Where this host's figures are kept: every figure replaces the file.
+# Finds the file of this host's figures: every figure replaces the file.
 store() { # -> $stored
     build_signals
     interrupted renameat:3 "$ASSAY" machine --measure peaks --quiet >/dev/null
@@ -53,7 +53,7 @@ store() { # -> $stored
     grep -q '^topology.places.0.kind,machine$' out
     grep -q '^host.facts.pmu,' out
 }
-@test "what is kept is shown, on one screen, with its date" {
+@test "stored figures are shown on one screen, with their date" {
     store
     figures_of "$stored" 4.5e11
     "$ASSAY" machine >out
@@ -186,7 +186,7 @@ store() { # -> $stored
     "$ASSAY" machine --export copy.tsv >/dev/null
     cmp copy.tsv "$stored"
 }
-@test "one processor is enough" {
+@test "one CPU is enough" {
     command -v taskset >/dev/null || skip "no taskset here"
     first=$(taskset -cp $$ | sed 's/.*: //;s/[-,].*//')
     [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ] || skip "there is no more than one"
@@ -203,7 +203,7 @@ until_three() { # COMMAND...
     interrupted renameat:6 "$@" "$ASSAY" machine --measure peaks --quiet >/dev/null
     is_measured 3
 }
-# A control group with half a processor, or nothing where none may be made.
+# Creates a control group with half a CPU; empty if groups cannot be created.
 half_a_processor() { # -> $group
     group=
     local root made
@@ -242,10 +242,10 @@ leave_group() {
     kill -INT $pid 2>/dev/null || true # or it is over
     wait $pid || true
     never grep -q '^finding	quota' "$stored"
-    # What was measured stays, with its date.
+    # The earlier measurement stays, with its date.
     grep -qF "$first" "$stored"
 }
-@test "a neighbour on the same processor makes no wrong lines" {
+@test "a neighbour on the same CPU makes no wrong lines" {
     command -v taskset >/dev/null || skip "no taskset here"
     command -v gcc >/dev/null || skip "no gcc here"
     printf 'f: add %%rax,%%rcx\n and %%rax,%%rcx\n lea 8(%%rax),%%rcx\n ret\n' >f.s
@@ -278,7 +278,7 @@ END
     wait $wakers 2>/dev/null || true
     equal 0 "$status"
     table=$(ls "$XDG_DATA_HOME"/assay/machines/*.uarch.tsv)
-    # A cycle on every processor, or said to be of little trust.
+    # One cycle on every CPU, or marked as noisy.
     for form in 'add r64,r64' 'and r64,r64'; do
         line=$(grep "form	$form	" "$table")
         case $line in
@@ -298,7 +298,7 @@ END
     [ "$(grep -c ^form first)" -ge 1 ]
     "$ASSAY" machine --measure instructions --for /bin/true --quiet >/dev/null
     [ ! -e "$part" ]
-    # What was there by then stands in the table as it was, noise apart, and once.
+    # Earlier lines stand in the table unchanged, except for noise, and once.
     while read -r line; do
         equal 1 "$(grep -cF "$line" "${part%.part}")"
     done < <(grep ^form first | head -n 3)

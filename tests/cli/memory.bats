@@ -225,7 +225,7 @@ between() {
     [ "$(memory "ifnull(level, 'unknown')")" = unknown ]
 }
 
-@test "memory: a walk by long steps that stays in the first cache is no finding" {
+@test "memory: long strides within the first cache are not a finding" {
     record column 100 1000
     run "$ASSAY" show x.assay --view findings
     [[ $output != *"of the cache lines"* ]]
@@ -257,7 +257,7 @@ loop_metric() {
     between "$(loop_metric operand_rate_b_s)" 1 $((rows * 100000))
 }
 
-@test "memory: entries at records that indices name are no walk" {
+@test "memory: indirect access to records is not a stride" {
     "$ASSAY" run -q -o x.assay --force -- ./sweeps records 1.5
     between "$(loop_metric operand_index_b)" 4000000 13000000
     [ -z "$(loop_metric operand_walk_b)$(loop_metric operand_sweep_b)" ]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# assay behind the launcher: each rank an experiment of its own, whatever they are named and however
-# many start at once, and 'assay merge', which makes one of them.
+# assay behind the launcher: each rank gets an experiment of its own, with any name and any number
+# of simultaneous starts. 'assay merge' combines them into one.
 
 setup_file() {
     load common.bash
@@ -106,7 +106,7 @@ behind_launcher() { # MPI RANKS
     equal 0 "$(query x.assay "SELECT count(*) FROM v_flags WHERE name IN ('missing_ranks', 'ranks_differ', 'clocks')")"
 }
 
-# What is in the merged run against the parts: samples, time of work() and threads, rank by rank.
+# Compares the merged run with its parts: samples, time of work() and threads, rank by rank.
 equals_parts() { # RANKS
     local rank sums="SELECT p.rank, count(DISTINCT t.thread_id), sum(s.n), sum(s.time_ns)
         FROM sample s JOIN thread t USING (thread_id) JOIN process p USING (process_id)
@@ -159,8 +159,8 @@ equals_parts() { # RANKS
             WHERE name = 'work'" >work.$experiment
         query $experiment.assay "SELECT kind, launcher, rank_n, event, rate_hz, call_stacks, scope
             FROM v_runs" >run.$experiment
-        # Each rank worked what it says, as far as a sample tells, and but for what a hypervisor took
-        # and samples that a reader without a processor has lost.
+        # Each rank worked as long as it reports, within a sample. Time that a hypervisor stole is
+        # excepted, and so are samples that a reader without a CPU has lost.
         query $experiment.assay "SELECT p.rank, sum(t.inclusive_ns) / 1e8 / (p.rank + 1),
             (SELECT ifnull(steal_time_s, 0) + 1.0 * lost_sample_n / rate_hz FROM v_runs) * 10 / (p.rank + 1)
             FROM thread_time t
@@ -192,7 +192,7 @@ equals_parts() { # RANKS
     "$ASSAY" merge -q x.r0.assay x.r2.assay -o x2.assay
     equal 'the job had 3 ranks: rank 1 is missing and not in any sum' \
         "$(query x2.assay "SELECT text FROM v_flags WHERE name = 'missing_ranks'")"
-    # A batch script is no rank.
+    # A batch script has no rank.
     SLURM_JOB_ID=17 SLURM_PROCID=0 "$ASSAY" profile -q -o xbatch.assay -- ./m >out
     [ -d xbatch.assay ]
 }
@@ -209,7 +209,7 @@ equals_parts() { # RANKS
     wait
     [ -d m.r0.assay ]
     [ -d m.r1.assay ]
-    # Those that are no ranks find names of their own.
+    # Processes without a rank find names of their own.
     for ((i = 0; i < 16; i++)); do "$ASSAY" profile -q -- ./m -1 >outn$i 2>errn$i & done
     wait
     equal "" "$(cat errn*)"

@@ -60,7 +60,7 @@ def columns_of(tables):
 
 
 def poison(database, table, column):
-    """Whether there was a text."""
+    """Poisons one text of the column; returns whether it had a text."""
     connection = sqlite3.connect(database)
     try:
         with connection:

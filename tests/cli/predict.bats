@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# assay predict and assay validate: kernels whose cycles the instruction tables fix, on named cores.
+# assay predict and assay validate on named cores: the instruction tables determine the cycles of
+# the kernels.
 
 setup_file() {
     load common.bash
@@ -96,7 +97,7 @@ assert all(x["weights"] == "static" for x in p), p
 mean = sum(y["weight"] * y["cycles"] for y in p)
 assert all(abs(x["weighted_cycles"] - mean) < 1e-9 for x in p), p'
 }
-@test "what a change would give, and what limits then" {
+@test "gain of a change, and the next limit" {
     # vdivsd xmm0,xmm1,[rax]; vaddsd xmm2,xmm2,xmm0
     "$ASSAY" predict --machine zen5 --mode unrolled --hex c5f35e00c5eb58d0 >out
     grep -q '^  divisions as multiplications  *2.00  then latency$' out
@@ -220,7 +221,7 @@ EOF
     equal 50 "$("$ASSAY" validate --machine zen5 --mode unrolled --blocks truth.csv --truths other.csv \
         --format json | json '["kinds"][0]["mape_percent"]')"
 }
-@test "what cannot be predicted is said" {
+@test "impossible predictions are refused" {
     refused() { run "$ASSAY" predict "${@:2}"; equal 2 "$status"; like "$1" "$output"; }
     refused '*use one of FILE, --hex BYTES and --hex-file FILE' --machine zen5
     refused '*--hex: *two digits per byte*' --machine zen5 --hex 123
@@ -236,7 +237,7 @@ EOF
     equal 2 "$status"
 }
 
-# A table as `assay machine --measure instructions` keeps it, of this processor.
+# A table of this CPU as `assay machine --measure instructions` keeps it.
 measured_table() {
     local vendor family model stepping
     vendor=$(sed -n 's/^vendor_id.*: //p;T;q' /proc/cpuinfo)

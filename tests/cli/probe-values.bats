@@ -327,7 +327,7 @@ assert sum(s["recorded"] for s in before) == 101 and max(s["largest"] for s in b
 after = by["after"]
 assert sum(s["recorded"] for s in after) in (20, 21)
 assert max(s["largest"] for s in after if s["largest"] is not None) == max((i * .5 - 2) * i - i for i in range(20)), after
-# Handlers: none of those that came in the middle of another event is in the numbers, all are told.
+# Handlers: the values exclude those that interrupted another event; these are counted as lost.
 s = row("block", "register rdi")
 handled = int(open("handled.txt").read().split()[-1])
 often = {w.split(" x ")[0]: int(w.split(" x ")[1]) for w in s["frequent"]}
@@ -387,13 +387,13 @@ for s in blocks:
     assert s["calls"] == s["count"] and s["lost"] == 0, s
 reals = [s for s in sites if s["probe"] == "reals"]
 assert [s["calls"] for s in reals] == [21]
-# Of the parent and its child, which has not called on its own: it left by _exit.
+# Counts of the parent and its child, which made no calls of its own: it left by _exit.
 hits, arguments = open("seen.txt").read().split()[-2:]
 assert int(hits) == sum(s["calls"] for s in blocks), (hits, blocks)
 assert float(arguments) == sum(i * 0.5 - 2 + i for i in range(20)), arguments
 EOP
 }
-@test "what cannot be recorded or called is told before anything runs" {
+@test "impossible values and calls are refused before anything runs" {
     refuse() {
         status=0
         cat >bad.probe

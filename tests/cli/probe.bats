@@ -125,7 +125,7 @@ EOP
     "$ASSAY" probe --check own.probe known 2>err >/dev/null
     like "assay: own.probe:*: probe 'nowhere' matches no event of this program" "$(cat err)"
 }
-@test "what probes count in a run is what the program does" {
+@test "counts of probes equal those of the program" {
     cat >run.probe <<'EOF'
 probe loops
     at loop
@@ -210,10 +210,10 @@ EOP
     equal "$(printf '89 4005\n1 90\n90 630')" "$("$ASSAY" query run.assay --format csv \
         "SELECT probe_entry_n, probe_round_n FROM v_set_probes ORDER BY loop_id" | tail -n +2 | tr ',' ' ')"
     like "*nest*" "$("$ASSAY" probe -q -o text.assay run.probe ./known 9 2>/dev/null)"
-    # What the program prints and how it ends stays with it.
+    # Output and exit status of the program stay the same.
     equal "$(./known 90)" "$(cat run.assay/run-*1/output.txt)"
 }
-@test "what vprof times and what probes see of the same loops" {
+@test "vprof and probes agree on the same loops" {
     cat >loops.probe <<'EOF'
 probe loops
     at loop
@@ -251,7 +251,7 @@ assert measured > 0 and abs(measured - site["round_cycles"]) < 0.006, (measured,
 assert abs(ratio - measured / static) < 0.02 * ratio, inner
 EOP
 }
-@test "a mistake in the file is told with line and column, status 2" {
+@test "a mistake in the file is reported with line and column, status 2" {
     status=0
     check 2>err <<'EOF' || status=$?
 probe a

@@ -32,7 +32,7 @@ END
         cat probe.err >&2
         grep -q "perf_event_paranoid\|not permitted\|no such events" probe.err && touch refused
     fi
-    # What an ordinary user needs: a folder that it can reach.
+    # An ordinary user needs a folder that it can reach.
     ORDINARY=$(mktemp -d)
     export ORDINARY
     mkdir "$ORDINARY/locked" && chmod 755 "$ORDINARY" && chmod 555 "$ORDINARY/locked"
@@ -73,7 +73,7 @@ refused() {
     [ ! -s "$to/out" ] || fails "there is output: $(cat "$to/out")"
 }
 
-@test "denied: an ordinary user gets what the kernel's setting allows, and is told" {
+@test "denied: an ordinary user gets what the kernel's setting allows, and a message" {
     records
     ordinary
     paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)

@@ -6,8 +6,8 @@ setup_file() {
     load common.bash
     command -v gcc >/dev/null || skip "no gcc here"
     "$DENY" EACCES true || skip "system calls cannot be filtered here"
-    # Calibrated: two() does twice the work of one(), whatever the processor; in turns of random
-    # length, for samples fall on ticks of a clock.
+    # Calibrated: two() does twice the work of one() on any CPU. Both run in turns of random length,
+    # because samples fall on ticks of a clock.
     cat >two.c <<'END'
 #include <pthread.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ END
 setup() {
     load common.bash
     rm -rf ./*.assay
-    # What timers need for a while: nothing of it stays.
+    # Timers need temporary files, and must leave none behind.
     mkdir -p tmp
     export TMPDIR=$PWD/tmp
 }
@@ -207,7 +207,7 @@ END
 @test "timers: ranks of mpirun" {
     command -v mpirun >/dev/null || skip "no mpirun here"
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-    # What mpirun leaves behind in TMPDIR is its own.
+    # Files that mpirun leaves behind in TMPDIR are its own.
     TMPDIR=/tmp timed -- mpirun -n 2 --oversubscribe ./two 2000
     equal "0 1" "$(query "SELECT rank FROM v_processes WHERE exe = '$PWD/two' ORDER BY rank" | xargs)"
     one "SELECT min(sample_n) > 20 FROM v_processes WHERE exe = '$PWD/two'"
@@ -297,7 +297,7 @@ missed() {
     two_more
     equal "$before" "$(du -s --apparent-size tmp | cut -f 1)"
     end_group
-    # The next run removes what is left, when it is old; how long all this took is no matter.
+    # The next run removes old leftovers; the duration of these steps does not matter.
     equal 1 "$(ls tmp | wc -l)"
     touch -d '1 hour' tmp/*/control
     timed --force -- ./two 10

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Where threads wait, by programs that wait for known times in known places. Skipped where the
-# kernel lets only some users see switches between threads.
+# Waits of threads, in programs that wait for known times at known places. Skipped if the kernel
+# shows switches between threads to some users only.
 
 setup_file() {
     load common.bash
@@ -124,9 +124,9 @@ no_longer_busy() {
 }
 
 query() { "$ASSAY" query --format csv x.assay "$(echo "$1" | tr '\n' ' ')" | tail -n +2; }
-# waits FUNCTION SECONDS: with what it calls, as long as it said, within 10 %; it said SECONDS at
-# least. What the thread was ready for and got no processor is known of the thread as a whole, and
-# its waits share it: any part of it may be taken from one of them.
+# waits FUNCTION SECONDS: with its callees, as long as the program reports, within 10 %, and at
+# least SECONDS. The time ready without a CPU is known for the thread as a whole. Its waits share
+# that time, so any part of it may be missing in one of them.
 waits() {
     got=$(query "SELECT blocked_inclusive_time_s FROM v_functions WHERE name = '$1'")
     said=$(awk "/^$1 / { print \$2 }" told)
@@ -162,11 +162,11 @@ more() {
     done
     taskset -c "$processor" "$ASSAY" profile -q -o x.assay -- ./waits >told
     no_longer_busy
-    # What it was ready for and had no processor is no waiting; nor is that added up twice: the
-    # program was ready for long before it began, and the thread that it starts before it ran.
+    # Time ready without a CPU does not count as waiting, and is not counted twice. The program was
+    # ready long before it began, and so was the thread that it starts.
     said=$(awk '{ sum += $2 - $3 } END { print sum }' told)
     got=$(query "SELECT sum(blocked_inclusive_time_s) FROM v_functions WHERE name IN ('f', 'g', 'h')")
-    # What a hypervisor took while it ran is in its own account alone.
+    # Only its own account includes time that a hypervisor stole while it ran.
     stolen=$(query "SELECT ifnull(steal_time_s, 0) FROM v_runs")
     awk "BEGIN { exit !($got > 0.98 * $said - $stolen && $got < 1.02 * $said) }" ||
         fails "$got s, not $said (stolen: $stolen)"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# assay profile as a user meets it: programs that end well, badly or never, and what stands in the
-# way. Where perf events are refused here the tests that record are skipped.
+# assay profile as a user runs it: programs that end well, badly or never, and obstacles. Tests that
+# record are skipped if perf events are refused here.
 
 setup_file() {
     load common.bash
@@ -154,8 +154,8 @@ refused() {
 # is_recorded: x.assay has its run, attributed or not
 is_recorded() { [ "$(query x.assay "SELECT state FROM run" 2>/dev/null)" = complete ]; }
 
-# With what it calls: nearly all but the kernel, and but what starts a program, both of which take as long
-# as the host makes them: of few samples that may be many.
+# Checks the inclusive samples of a function: nearly all, without the kernel and the start of a
+# program. Both take as long as the host lets them: many, if the run has few samples.
 hot() {
     query x.assay "SELECT f.inclusive_sample_n > 0.9 * own.n AND own.n > 8 AS is_hot FROM v_functions f,
         (SELECT sum(exclusive_sample_n) AS n FROM v_functions WHERE coalesce(module, '') NOT LIKE '[kernel]%'
@@ -172,8 +172,8 @@ hot() {
         "$(query x.assay "SELECT run_id, process_n, exit_code, state, launcher FROM v_runs")"
     equal "$PWD" "$(query x.assay "SELECT cwd FROM run")"
     equal "./burn 0.5" "$(query x.assay "SELECT command FROM run")"
-    # The clock of the kernel and the samples agree, but for what a hypervisor took, which the one may
-    # count and the others may not have seen.
+    # The clock of the kernel and the samples agree, except for stolen time. The clock may include
+    # stolen time, and samples may miss it.
     equal 1 "$(query x.assay "SELECT abs(sampled_time_s - 0.5) < 0.1 + ifnull(steal_time_s, 0) +
         1.0 * lost_sample_n / rate_hz AS fits FROM v_runs")"
     equal 1 "$(query x.assay "SELECT count(*) FROM v_loops WHERE exclusive_pct > 80")"
@@ -279,7 +279,7 @@ hot() {
 }
 @test "profile: --duration ends the looking, not the program" {
     records
-    # It works until nobody records it, whenever that comes, and for half a second more.
+    # It works until recording has stopped, at any time, and for half a second more.
     profile 0 --duration 1 -- ./badly watched
     equal 1 "$(query x.assay "SELECT sampled_time_s > 0 AND sampled_time_s < $(cat out) - 0.4 AS fits FROM v_runs")"
     equal 0 "$(query x.assay "SELECT exit_code FROM v_runs")"
@@ -287,8 +287,8 @@ hot() {
 @test "profile: threads over time, alike in bins of every length" {
     records
     profile 0 -- ./burn 0.7
-    # The shortest are of a millisecond, or, where a busy host makes the run long, twice as often so long
-    # until there are no more than 2048.
+    # The shortest bins have a millisecond. On a busy host the run is longer, and bins double until
+    # there are at most 2048.
     equal 1 "$(query x.assay "SELECT max(level) >= 3 AND max(begin_s) < 2048 * min(bin_s)
         AND (min(bin_s) = 0.001 OR 1024 * min(bin_s) < 1.1 * wall_s) AS fine FROM v_thread_levels, v_runs")"
     equal 0 "$(query x.assay "SELECT count(*) FROM v_thread_levels, (SELECT min(bin_s) AS least_s FROM
@@ -381,8 +381,8 @@ END
     read -r own of_other <switches
     [ "$of_other" -ge 100 ] && [ "$own" -ge $((of_other + 20)) ] || fails "it did not nap: $(cat switches)"
     [ "$(query x.assay "$value 'run' AND metric = 'count_context_switches'")" -ge "$own" ]
-    # What each thread did adds up to it. A thread that is moved twice while it waits is seen to have
-    # moved once.
+    # The sum over threads equals the count of the run. A thread that moves twice during a wait
+    # counts as moved once.
     for kind in thread process; do
         sum="(SELECT sum(value) FROM v_values WHERE object_kind = '$kind' AND metric ="
         equal 1 "$(query x.assay "SELECT $sum 'count_context_switches') = value FROM v_values
@@ -488,7 +488,7 @@ END
     done
     equal yes "$finished"
 }
-@test "profile: what ends the options is no value of one" {
+@test "profile: the end of options is not the value of one" {
     refused 2 "assay: --output: missing NAME.assay; *" -o -- ./burn 0.05
     refused 2 "assay: --label: missing TEXT; *" --label -- ./burn 0.05
     [ ! -e ./-- ] || fails "left behind"
@@ -505,7 +505,7 @@ END
     equal "3,complete" "$(query x.assay "SELECT exit_code, state FROM v_runs")"
     "$ASSAY" profile -q --force -o x.assay -- sh -c 'ls /proc/self/fd/1 || exit 5' >&- 2>err || status=$?
     equal 5 "$status"
-    # A summary that cannot be written is no failure of the program's.
+    # A failed write of the summary does not count as a failure of the program.
     [ -w /dev/full ] || return 0
     status=0
     "$ASSAY" profile --force -o x.assay -- ./burn 0.05 4 2>/dev/full || status=$?
@@ -528,7 +528,7 @@ END
     equal 124 "$status"
     equal "interrupted,15" "$(query x.assay "SELECT state, exit_signal FROM v_runs")"
 }
-@test "profile: every processor, where there is no /sys" {
+@test "profile: every CPU, without /sys" {
     records
     events
     # shellcheck disable=SC2016
@@ -572,7 +572,7 @@ END
     "$ASSAY" attribute -q x.assay
     equal 1 "$(query x.assay "SELECT sample_n > 0 FROM v_runs")"
 }
-@test "an experiment of somebody else's" {
+@test "an experiment of another user" {
     [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || skip "needs root, and setpriv"
     "$MAKE_EXPERIMENT" x.assay
     chmod a+rx . "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# assay profile under the launchers of MPI: the ranks are found without being told, the time of each
-# is its own, and the exit status passes through. Skipped where a launcher is missing or does not work.
+# assay profile under the launchers of MPI: ranks are found automatically. The time of each is its
+# own, and the exit status passes through. Skipped if a launcher is missing or does not work.
 
 setup_file() {
     load common.bash
@@ -51,7 +51,7 @@ setup() {
     rm -rf ./*.assay
 }
 
-# launch MPI RANKS COMMAND...: as any user, on however few processors
+# launch MPI RANKS COMMAND...: as any user, on any number of CPUs
 launch() {
     local mpi=$1 ranks=$2
     shift 2
@@ -80,8 +80,8 @@ ranks_right() { # RANKS
         AND exe LIKE '%/ranks.%' GROUP BY rank ORDER BY rank" >got
     for ((rank = 0; rank < $1; rank++)); do echo "$rank,1"; done >want
     diff want got
-    # What a hypervisor took may be in the one and not in the other, and samples be lost to a reader
-    # that had no processor.
+    # Stolen time may be in one of the two and not in the other. A reader without a CPU may lose
+    # samples.
     query x.assay "SELECT p.rank, sum(t.inclusive_ns) / 1e9 / (0.2 * (p.rank + 1)),
         (SELECT ifnull(steal_time_s, 0) + 1.0 * lost_sample_n / rate_hz FROM v_runs) / (0.2 * (p.rank + 1))
         FROM thread_time t JOIN thread USING (thread_id) JOIN process p USING (process_id)
@@ -107,15 +107,16 @@ ranks_right() { # RANKS
     rm -rf x.assay
     profiled 7 mpich 2 ./ranks.mpich 7
 }
-@test "ranks: more than there are processors" {
+@test "ranks: more than CPUs" {
     profiled 0 openmpi 6 ./ranks.openmpi
     ranks_right 6
 }
-@test "ranks: many on few processors are all found, and no sample is lost" {
+@test "ranks: many on few CPUs are all found, and no sample is lost" {
     local n=32
     [ "${ASSAY_TEST_TURN:-0}" != all ] || n=64 # at night
-    # What is not read yet lies in buffers of a quarter of a second or more. While the reader has no
-    # processor for longer, as many samples are lost as are taken then, at most, and that is said.
+    # Unread samples wait in buffers of a quarter of a second or more. While the reader has no CPU
+    # for longer, samples are lost. They are at most those of the excess time, and the loss is
+    # reported.
     profile_by="python3 $BATS_TEST_DIRNAME/waited.py waited ./witness" \
         profiled 0 openmpi $n ./ranks.openmpi 0 0.02
     equal "$n,1" "$(query x.assay "SELECT rank_n, lost_sample_n <= rate_hz * $(getconf _NPROCESSORS_ONLN)

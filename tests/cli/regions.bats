@@ -39,7 +39,7 @@ setup() {
     load common.bash
 }
 
-# What the program said: name, kind, times, threads, least, most
+# The reported regions: name, kind, times, threads, minimum, maximum
 said() {
     "$ASSAY" query --format csv x.assay \
         "SELECT name, kind, n, thread_n, least, most, unmatched_n FROM v_regions ORDER BY name"
@@ -51,7 +51,7 @@ residual,event,3000,3,0.001,1,0
 step,region,3000,3,,,0
 threads,datum,1,1,3,3,0'
 
-@test "what the program names is counted beside the samples" {
+@test "regions of the program are counted beside the samples" {
     rm -rf x.assay
     equal 1 "$("$ASSAY" profile --regions --quiet -o x.assay -- ./named)"
     equal "$truth" "$(said)"
@@ -63,7 +63,7 @@ threads,datum,1,1,3,3,0'
     equal "$truth" "$(said)"
 }
 
-@test "of a program that a script starts too, thread by thread" {
+@test "regions of a program that a script starts, thread by thread" {
     rm -rf x.assay
     "$ASSAY" profile --regions --quiet -o x.assay -- sh -c './named; ./named' >/dev/null
     equal 6 "$("$ASSAY" query --format csv x.assay "SELECT count(*) FROM region_thread

@@ -59,8 +59,8 @@ query() { "$ASSAY" query --format csv x.assay "$1" | tail -n +2; }
         WHERE f.topic = 'memory_access' AND l.function = 'columns'")"
     # It divides, too, but waits for memory: one finding.
     equal 1 "$(query "SELECT count(*) FROM v_findings WHERE object_kind = 'loop'")"
-    # Of some 600 samples a share of 9 in 10 is 7 standard deviations off by 9 (Chernoff: below 1e-8); the
-    # kernel's part of the time is the host's, and no loop's.
+    # With some 600 samples, a share of 90 % that is off by 9 points is off by 7 standard deviations
+    # (Chernoff: below 1e-8). The time in the kernel depends on the host, and belongs to no loop.
     equal "" "$(query "SELECT value FROM v_values WHERE metric = 'loops_pct' AND value NOT BETWEEN
         $(cat own) - 9 - (SELECT ifnull(sum(exclusive_pct), 0) FROM v_modules WHERE kind = 'kernel') AND 100")"
     equal 1 "$(query "SELECT count(*) FROM v_values WHERE metric = 'loops_pct'")"
@@ -111,7 +111,7 @@ END
 @test "run: blocks of hot loops are kept with the ways between them, and drawn with their time" {
     rm -rf x.assay
     "$ASSAY" run -q -o x.assay -- ./stride
-    # What the analysis of the file says of the hottest loop and those in it, and around it.
+    # The analysis of the file agrees on the hottest loop, the loops in it, and the loop around it.
     "$ASSAY" report x.assay --format json
     "$ASSAY" query x.assay --format json "SELECT l.loop_id, l.parent_id, b.block_id, b.address, b.instruction_n,
         ifnull(t.exclusive_ns, 0) AS ns FROM loop l JOIN block b USING (loop_id)
@@ -128,7 +128,7 @@ outer = next(b["loop_id"] for b in blocks
 assert {b["loop_id"] for b in blocks} <= set(drawn), drawn.keys()
 heads = re.findall(r'class="head"[^>]*>(0x[0-9a-f]+)<', drawn[outer])
 assert sorted(int(h, 16) for h in heads) == sorted(b["address"] for b in blocks), heads
-# Of the time of the nest the innermost block has nearly all: the colour says so.
+# The innermost block has nearly all the time of the nest, and the colour shows that.
 hot = max(blocks, key=lambda b: b["ns"])
 box = re.search(r'class="box( d\d)?"[^>]*/>\s*<text class="head"[^>]*>0x%x<' % hot["address"], drawn[outer])
 assert box and box[1] == " d4", drawn[outer]
@@ -213,7 +213,7 @@ user_seconds() { # COMMAND...: the least of three runs
     echo "$best"
 }
 
-@test "run: bounds of gains hold where threads queue for processors" {
+@test "run: bounds of gains hold if threads wait for CPUs" {
     cat >poly.c <<'END2'
 #include <stdio.h>
 #include <omp.h>

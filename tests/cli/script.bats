@@ -233,7 +233,7 @@ EOL
             "$BATS_TEST_DIRNAME"/*.bats || fails "no test runs $script"
     done
 }
-@test "a mistake is told with file and line, status 2" {
+@test "a mistake is reported with file and line, status 2" {
     mistake 2 "assay: own.lua:2: oh" <<<'local x
 error("oh")'
     mistake 2 "assay: own.lua:1: unexpected symbol near '='" <<<'x = = 1'
@@ -256,7 +256,7 @@ error(setmetatable({}, {__tostring = function() return "own.lua:2: nothing" end}
     like "assay: nothere.lua: the script is missing*" "$(cat err)"
     mistake 2 "assay: --format: *" --format json <<<'print(1)'
 }
-@test "what a script returns and takes" {
+@test "results and arguments of a script" {
     mistake 1 "" <<<'return false' || [ ! -s err ]
     script scalar.so one two <<<'print(table.concat(assay.arguments, " ")); return true' >got
     equal "one two" "$(cat got)"
@@ -337,7 +337,7 @@ EOP
     script <<<'print(load("return x", "c", "t", {x = 7})(), load("return x", "c", "t", nil) ~= nil)' >got
     equal "7	true" "$(cat got)"
 }
-@test "what a binary is called does not drive the terminal" {
+@test "the name of a binary does not drive the terminal" {
     script <<<'print("\27[31mred")' >got
     equal '\x1b[31mred' "$(cat got)"
 }

@@ -41,7 +41,7 @@ def first(value, key):
 
 
 def of_loop(loop, name):
-    """Of the mean over paths: a metric, or the gain of a variant."""
+    """Returns a metric, or the gain of a variant, of the mean over paths."""
     path = loop["paths"][0] if len(loop["paths"]) == 1 else loop["mean"]
     if name.endswith(".speedup"):
         return path["what_if"][name[:-len(".speedup")]]["speedup"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is stored of a command that has secrets, and reports that are mailed.
+# Stored secrets of a command line, and reports that are mailed.
 
 setup_file() {
     load common.bash

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# assay scale and assay repeat as a user meets them. Where runs cannot be recorded the tests that
-# record are skipped.
+# assay scale and assay repeat as a user runs them. Tests that record are skipped if runs cannot be
+# recorded.
 
 setup_file() {
     load common.bash
@@ -95,7 +95,7 @@ refused() {
         WHERE name = 'OMP_NUM_THREADS' ORDER BY run_id" | words)"
     equal "2,exact" "$(query x.assay "SELECT CAST(value AS INTEGER), origin FROM v_values
         WHERE metric = 'scale_threads' AND run_id = 4")"
-    # What the runs write is kept beside them.
+    # The output of the runs is kept beside them.
     like "2 threads, *" "$(cat x.assay/run-002/output.txt)"
     equal "output" "$(query x.assay "SELECT kind FROM run_file WHERE path = 'run-002/output.txt'")"
     [ ! -e x.assay/output.waiting ]
@@ -141,7 +141,7 @@ END
     series 0 scale --read x.assay --format json
     equal null "$(json '["scalability"]["points"][1]["speedup"]' <out)"
 }
-@test "scale: threads are pinned where nobody else does" {
+@test "scale: threads are pinned unless the environment pins them" {
     records
     series 0 scale --threads 1 -o x.assay -- ./work 0.01
     like "1 threads, bind close,*" "$(cat x.assay/run-001/output.txt)"
@@ -240,7 +240,7 @@ END
     series 0 compare x.assay:A x.assay:B --format json
     python3 -c 'import json; s = json.load(open("out"))["comparison"]["sides"]
 assert s[1]["in_turns"] and not s[0]["in_turns"] and [x["repeats"] for x in s] == [3, 3]'
-    # Runs of B are no repetitions of A.
+    # Runs of B do not count as repetitions of A.
     series 0 compare x.assay x.assay:1 --format json
     python3 -c 'import json; s = json.load(open("out"))["comparison"]["sides"]
 assert [x["repeats"] for x in s] == [3, 1] and not s[1]["in_turns"]'
@@ -251,7 +251,7 @@ assert [x["repeats"] for x in s] == [3, 1] and not s[1]["in_turns"]'
     like "*too few runs*B * 0 *./work 0.01 fails*2 runs of B failed and are left out.*" "$(cat out)"
     like "*run 2 (B) ended with exit status 5; its last line: two is too many*2 of 4 runs failed*" "$(cat err)"
 }
-@test "repeat --against: what is no plain command is refused" {
+@test "repeat --against: anything but a plain command is refused" {
     refused 2 "assay: './work 0.1 | cat': needs a shell; use a plain command, or sh -c '...'" \
         repeat --against "./work 0.1 | cat" -- ./work 0.1
     refused 2 "assay: './work \"0.1': a quote is not closed*" repeat --against './work "0.1' -- ./work 0.1
@@ -344,7 +344,7 @@ walls = [p["wall_s"]["value"] for p in it["points"]]
 assert abs(it["points"][2]["efficiency"]["value"] - walls[3] / walls[2] * 2) < 1e-9
 assert abs(it["points"][2]["speedup"]["value"] - walls[1] / walls[2]) < 1e-9
 END
-    # What each run is to another: the reference ran first, in turns.
+    # Roles of the runs: the reference ran first, in turns.
     equal "size=0.04 1x2,reference, size=0.04 1x1,variant,1 size=0.08 1x1,variant,1 size=0.08 1x2,variant,1 size=0.04 1x2,repetition,1 size=0.04 1x1,repetition,2 size=0.08 1x1,repetition,3 size=0.08 1x2,repetition,4" \
         "$(query x.assay "SELECT label, role, reference_id FROM run ORDER BY run_id" | words)"
 }

@@ -72,8 +72,8 @@ def check_crowd(port, page):
 
 
 def check_halves(server, port, file, page):
-    """Half-open connections, more than the server has places: they connect while the server has no
-    processor, requests are answered, and an answer that has begun comes whole."""
+    """Half-open connections, more than the server accepts: they connect while the server has no
+    CPU. Requests are answered, and an answer that has begun is complete."""
     large = page + b" " * (32 << 20)  # more than the buffers of the kernel hold
     file.write_bytes(large)
     slow = socket.socket()
@@ -104,7 +104,7 @@ def check_halves(server, port, file, page):
 
 
 def listens_elsewhere(port):
-    """Whether another address of this machine answers."""
+    """Returns whether another address of this machine answers."""
     try:
         socket.create_connection(("127.0.0.2", port), timeout=1).close()
         return True
@@ -124,7 +124,7 @@ def key_of_another(assay, experiment):
 
 def main():
     assay, experiment = sys.argv[1:]
-    # What we start hears Ctrl-C, also where we were started behind the back of a shell.
+    # Our children receive Ctrl-C, even if a shell started this test in the background.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     server = subprocess.Popen([assay, "open", experiment, "--serve", "-q"], stdout=subprocess.PIPE,
                               text=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# assay try as a user meets it. What is faster is never asserted: the host of the test may be busy.
-# Where runs cannot be recorded the tests that record are skipped.
+# assay try as a user runs it. Gains are never asserted: the host of the test may be busy. Tests
+# that record are skipped if runs cannot be recorded.
 
 setup_file() {
     load common.bash
@@ -89,8 +89,8 @@ tries() {
     [ -z "$(ls "$TMPDIR")" ] || fails "left behind: $(ls "$TMPDIR")"
 }
 
-# tries_until TEXT ARGUMENT...: the same, ended by Ctrl-C when TEXT is on standard error, for what
-# does not depend on what is certain in the end. So the budget can be large, for busy hosts.
+# tries_until TEXT ARGUMENT...: the same, ended by Ctrl-C when TEXT is on standard error. It serves
+# checks that do not depend on the final verdicts, so the budget can be large for busy hosts.
 tries_until() {
     local status=0 pid text=$1
     shift
@@ -107,7 +107,8 @@ tries_until() {
 
 nobody_naps() { ! pgrep -f "sleep $NAP\$" >/dev/null; }
 
-# What has its value already is no try: of the environment bind_now is left, and what is installed.
+# Sets variables to the values of tries, because a value that is set already is not tried. Only
+# bind_now and installed libraries are left of the environment.
 bind_now_alone() {
     export MALLOC_TRIM_THRESHOLD_=17179869184 MALLOC_MMAP_MAX_=0 MALLOC_TOP_PAD_=67108864
     export GLIBC_TUNABLES=glibc.malloc.hugetlb=1
@@ -183,7 +184,7 @@ END
     bind_now_alone
     for how in "crash failed" "fail failed" "hang hung" "other -" "digit -"; do
         set -- $how
-        # What is no gain for its results is known when all have run four times.
+        # A variant with other results is known to have no gain after four runs of all.
         if [ "$1" = other ]; then
             tries_until 'round 6' --what env --force -o x.assay -- ./work "$1"
         else
@@ -337,10 +338,11 @@ END
 @test "try: the budget ends it" {
     records
     tries --what env,placement --budget 6 -o x.assay -- ./work
-    # What is under way when it is used up, and showing, take as long as the host and the build make it;
-    # no run begins then. Without a budget it would take a hundred runs, and minutes.
+    # At the end of the budget a run may be under way. The host and the build decide how long that
+    # run and the output take, but no run begins then. Without a budget it would take a hundred
+    # runs, and minutes.
     equal 1 "$(query x.assay "SELECT count(*) >= 1 AND max(start_ns) - min(start_ns) < 26e9 FROM run")"
-    # What there was no time for is said in lines that fit.
+    # Tries without time to run are listed in lines that fit.
     rm -rf x.assay
     tries --what env,placement --budget 0.01 -o x.assay -- ./work
     like "* not run: *'assay show EXP --view tries' lists them" "$(tr -s ' \n' ' ' <out | sed 's/ $//')"

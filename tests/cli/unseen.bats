@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Processor time that no sample saw is said, with the process and why; where all is seen nothing is.
-# The programs work for so long of their own processor time, so no load changes what is expected.
+# CPU time without samples is reported, with the process and the reason; complete recordings have no
+# such message. The programs work for a given CPU time of their own, so load does not change the
+# expected values.
 
 setup_file() {
     load common.bash
@@ -103,8 +104,8 @@ setup() {
 }
 query() { "$ASSAY" query --format csv x.assay "$(echo "$1" | tr '\n' ' ')" | tail -n +2; }
 one() { [ "$(query "$1")" = 1 ] || fails "not so: $1" "$(query "SELECT name, text FROM v_flags")"; }
-# It works until its clock says so: what that takes is its own. What it counts afterwards, and what the
-# kernel does for others, is as long as the host makes it.
+# The program works until its clock reaches a limit, so that time is its own. Later counting, and
+# work of the kernel for others, last as long as the host makes them.
 works() {
     one "SELECT sum(iif(name = 'work' OR name LIKE '%clock_gettime', exclusive_pct, 0)) > 0.9 * sum(exclusive_pct)
          AND sum(exclusive_pct) > 0 FROM v_functions WHERE name NOT IN ('count', 'counting')
@@ -118,25 +119,25 @@ sampled() {
     grep -q "perf_event_paranoid\|not permitted\|no such events" err && skip "perf events are refused here"
     fails "$(cat err)"
 }
-# unseen LEAST MOST: seconds of what was not seen
+# `unseen MIN MAX`: seconds without samples
 unseen() {
     one "SELECT v.value BETWEEN $1 AND $2 FROM v_values v WHERE metric = 'unseen_time_s' AND object_kind = 'run'"
 }
 
-@test "unseen: of a program that is seen nothing is said" {
+@test "unsampled: a sampled program has no message" {
     for way in timed sampled; do
         rm -rf x.assay
         $way -- ./work 0.6
         equal "" "$(said)"
         one "SELECT v.value >= 0.6 FROM v_values v WHERE metric = 'processor_time_s' AND object_kind = 'run'"
-        # What a hypervisor took may be in the one and not in the other.
+        # Stolen time may be in one of the two and not in the other.
         unseen 0 "0.2 + (SELECT ifnull(steal_time_s, 0) FROM v_runs)"
         rm -rf x.assay
         $way -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do ./work 0.02; true; done'
         equal "" "$(said)"
     done
 }
-@test "unseen: a statically linked program that a script starts" {
+@test "unsampled: a statically linked program that a script starts" {
     [ -x fixed ] || skip "nothing can be linked statically here"
     timed --verbose -- sh -c './fixed 1.2; ./work 0.1'
     like '"1.?? s of 1.?? s of CPU time (?? %) were not sampled: all shares refer to the rest. fixed (process *) is statically linked*link it dynamically, or permit perf events.*' "$(said)"
@@ -151,7 +152,7 @@ import json, sys
 run = json.load(sys.stdin)["run"]
 assert run["processor_time_s"] >= 1.3 and run["unseen_time_s"] >= 1.1, run'
 }
-@test "unseen: the headline of mpirun is not that of its ranks" {
+@test "unsampled: the headline of mpirun is not that of its ranks" {
     [ -x fixed ] || skip "nothing can be linked statically here"
     command -v mpirun.openmpi >/dev/null || skip "no Open MPI here"
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -160,11 +161,11 @@ assert run["processor_time_s"] >= 1.3 and run["unseen_time_s"] >= 1.1, run'
     like '*were not sampled: all shares refer to the rest. fixed (2 processes, at least *) is statically linked*' "$(said)"
     ! grep -q "takes .* of the time" err || fails "$(cat err)"
 }
-@test "unseen: an environment of its own" {
+@test "unsampled: an environment of its own" {
     timed -- sh -c 'env -i ./work 1; ./work 0.1'
     like '*work (process *) was started without LD_PRELOAD*pass these on*' "$(said)"
 }
-@test "unseen: another root directory" {
+@test "unsampled: another root directory" {
     mkdir -p jail
     chroot jail /no 2>chroot.err || true
     ! grep -q "cannot change root" chroot.err || skip "no other root may be had here"
@@ -173,14 +174,14 @@ assert run["processor_time_s"] >= 1.3 and run["unseen_time_s"] >= 1.1, run'
     timed -- sh -c 'chroot jail /fixed 1; ./work 0.1'
     like '*fixed (process *) has another root directory (chroot)*' "$(said)"
 }
-@test "unseen: threads that end before a sample" {
+@test "unsampled: threads that end before a sample" {
     timed -- ./work 0 threads
     like '*threads (?.* s) ended before their first sample: use a higher --rate.*' "$(said)"
     rm -rf x.assay
     sampled -- ./work 0 threads
     like '*threads (?.* s) ended before their first sample: use a higher --rate.*' "$(said)"
 }
-@test "unseen: with perf events a program with other rights" {
+@test "unsampled: with perf events a program with other rights" {
     [ "$(id -u)" = 0 ] || skip "only root can make such a program"
     mkdir -p open && chmod 755 . open 2>/dev/null
     cp work open/other && chown nobody open/other && chmod 4755 open/other
@@ -188,16 +189,16 @@ assert run["processor_time_s"] >= 1.3 and run["unseen_time_s"] >= 1.1, run'
     equal 1 "$(findmnt -n -o OPTIONS -T . | grep -c nosuid)" && skip "files give no rights here" || true
     like '*other (process *) has other privileges than its user (set-user-ID*' "$(said)"
 }
-@test "unseen: not asked for is not unseen" {
+@test "unsampled: programs left out on request do not count" {
     timed --no-children -- sh -c './work 0.5; true'
     equal "" "$(said)"
 }
-@test "unseen: a run that is ended by us has its account too" {
+@test "unsampled: a run that assay ends has its account too" {
     [ -x fixed ] || skip "nothing can be linked statically here"
     timed --duration 2 -- sh -c './fixed 4; true'
     like '*fixed (process *) is statically linked*' "$(said)"
 }
-@test "unseen: a limit of memory" {
+@test "unsampled: a limit of memory" {
     timed -- sh -c 'ulimit -v 20000; ./work 0.6'
     equal "" "$(said)"
     works
@@ -208,7 +209,7 @@ assert run["processor_time_s"] >= 1.3 and run["unseen_time_s"] >= 1.1, run'
     like '*ulimit -v*' "$(query "SELECT text FROM v_flags WHERE name = 'missed_processes'")"
     like '*were not sampled*' "$(said)"
 }
-@test "unseen: a program that gives up system calls lives" {
+@test "unsampled: a program that restricts system calls survives" {
     for how in strict strict-call filter all; do
         ./work 0.01 "$how" >alone || skip "system calls cannot be given up here: $how"
         rm -rf x.assay
@@ -218,7 +219,7 @@ assert run["processor_time_s"] >= 1.3 and run["unseen_time_s"] >= 1.1, run'
         works
     done
 }
-@test "unseen: system calls go through as they are" {
+@test "unsampled: system calls go through as they are" {
     cat >calls.c <<'END'
 #include <errno.h>
 #include <fcntl.h>
@@ -255,7 +256,7 @@ END
     equal "" "$(query "SELECT text FROM v_flags WHERE name = 'missed_threads'")"
     one "SELECT exclusive_pct > 90 FROM v_functions WHERE name = 'main'"
 }
-@test "unseen: what others left among our temporary files makes nobody wait" {
+@test "unsampled: leftovers of others in the temporary directory cause no wait" {
     mkdir -p tmp/assay-agent-fifo tmp/assay-agent-empty tmp/assay-agent-live tmp/assay-agent-dead
     mkfifo tmp/assay-agent-fifo/control tmp/assay-agent-itself
     ln -s /etc tmp/assay-agent-link
@@ -273,7 +274,7 @@ END
     equal "assay-agent-fifo assay-agent-itself assay-agent-link assay-agent-live" "$(cd tmp && echo *)"
     rm -rf tmp
 }
-@test "unseen: a directory of another user is left alone" {
+@test "unsampled: a directory of another user is left alone" {
     [ "$(id -u)" = 0 ] || skip "only root can make one"
     mkdir -p tmp/assay-agent-other
     echo x >tmp/assay-agent-other/control
@@ -283,7 +284,7 @@ END
     equal "control" "$(ls tmp/assay-agent-other)"
     rm -rf tmp
 }
-@test "unseen: a map of generated code is read of its process's user only" {
+@test "unsampled: a map of generated code is read only if the process's user owns it" {
     # The program tells its number and waits, so that the map is there before it ends.
     cat >tells.c <<'END'
 #include <stdio.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is wrong with a command line is said in one sentence on stderr, with exit status 2.
+# An error in a command line prints one sentence on stderr, with exit status 2.
 
 setup() { load common.bash; }
 

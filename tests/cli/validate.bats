@@ -85,8 +85,9 @@ EOP
     "$ASSAY" validate --machine zen5 --mode unrolled --blocks is.csv --against was.csv >out
     grep -q '^1 have the same name but other code: not compared$' out
 }
-# Rows of a record made on Zen 5, drawn by a hash of their ids. A predictor that pauses in every line of the
-# op cache with more than twelve slots, or lets stores in runs cost loads nothing, is 6.1 % off.
+# Rows of a record made on Zen 5, drawn by a hash of their ids. A predictor would be 6.1 % off if it
+# paused in every line of the op cache with more than twelve slots. The same holds if runs of stores
+# cost its loads nothing.
 @test "loops of the suite, as they were measured" {
     "$ASSAY" validate --machine zen5 --memory distinct --blocks "$SUITE_ZEN5" --format json >out
     python3 - <<'EOP'
@@ -98,7 +99,7 @@ assert kinds["all"]["median_percent"] < 1 and kinds["all"]["kendall_tau"] > 0.93
 assert kinds["divide"]["mape_percent"] < 4 and kinds["FP scalar"]["median_percent"] < 1
 EOP
 }
-@test "what cannot be validated is said" {
+@test "impossible validations are refused" {
     refused() { run "$ASSAY" validate --machine zen5 "${@:2}"; equal 2 "$status"; like "$1" "$output"; }
     refused '*use one of --blocks*--binary*--suite*'
     refused '*use one of *' --suite --binary loops.so

@@ -260,7 +260,7 @@ vprof() {
 # The loop of chain: KEY
 value() { json "['loops'][0]['$1']" <vprof.json; }
 
-# What the program prints in all runs is what it prints alone, in any order of threads.
+# The output of the program in all runs equals the output alone, in any order of threads.
 same_output() {
     "$@" | sort >alone.out
     n=0
@@ -297,8 +297,9 @@ END
         WHERE context_id <> 0" --format csv | tail -n 1)"
 }
 
-# Shares of those drawn by chance, 61 at least: two of 6.5 standard deviations off have a probability of
-# less than 1e-7 (Chernoff: of 61 with a share of 3/4 less than 24 are told with 2e-8).
+# Shares of at least 61 instances drawn by chance. Two of them off by 6.5 standard deviations have a
+# probability of less than 1e-7. (Chernoff: out of 61 with a share of 3/4, less than 24 are
+# classified with 2e-8.)
 @test "as many iterations with data in two places are two buckets" {
     cat >places.c <<'END'
 #include <stdio.h>
@@ -347,7 +348,7 @@ END
     [ 2 -le "$("$ASSAY" query x.assay --format csv "SELECT count(*) FROM v_values v JOIN context c
         USING (context_id) WHERE v.metric = 'iteration_ns' AND c.bucket LIKE '256 to 511 iterations, %'" | tail -1)" ]
 }
-@test "instances alike are told by the calls that lead to them" {
+@test "equal instances are distinguished by their call paths" {
     for every in 1 7; do
         rm -rf x.assay
         "$ASSAY" vprof --loops chain --every $every --rate high --format json -o x.assay -- ./loops called >vprof.json
@@ -396,7 +397,7 @@ END
     same_output ./loops handled 10
 }
 
-@test "what a thread does in destructors counts" {
+@test "work of a thread in destructors counts" {
     vprof ./loops destroyed 10
     equal 300000 "$(value instances)"
     equal 120000000 "$(value iterations)"
@@ -420,7 +421,7 @@ END
     equal 2 "$(value threads)"
 }
 
-@test "what a killed program did is known" {
+@test "records of a killed program are kept" {
     vprof ./loops killed 10 || equal 137 $?
     equal 300000 "$(value instances)"
     equal 120000000 "$(value iterations)"
@@ -570,7 +571,7 @@ END
     like "*not timed: the kernel does not permit writing code*" "$output"
 }
 
-@test "what cannot be asked for is said before anything runs" {
+@test "impossible requests are refused before anything runs" {
     rm -rf x.assay
     run "$ASSAY" vprof
     equal 2 "$status"
@@ -613,7 +614,7 @@ END
 import json
 said = json.load(open("vprof.json"))
 loop = said["loops"][0]
-# what is told is the sum of what was measured of this host
+# the reported cost is the sum of the costs measured on this host
 assert 0 < said["timed_ns"] and 0 <= said["passed_ns"] and 0 < said["overhead"], said["overhead"]
 # entries are counted, iterations are of those drawn by chance: 0.6 % is their deviation
 assert round(loop["instances"], 6) == 300000, loop["instances"]
@@ -660,7 +661,7 @@ assert all(row[1] > 0 and row[3] > 0 and row[4] > 0 for row in rows)
 END
 }
 
-@test "what could not be timed is told by reason" {
+@test "untimed loops are reported by reason" {
     cat >refused.c <<'END'
 __attribute__((noinline)) static long turns(long n)
 {
@@ -762,7 +763,7 @@ END
 }
 
 # Each third entry has 1000 iterations: one instance of three, counted off, would be like no other.
-@test "what is timed is drawn by chance, not counted off" {
+@test "timed instances are drawn at random, not counted off" {
     rm -rf x.assay
     "$ASSAY" vprof --loops chain --every 3 --format json -o x.assay -- ./loops plain 10 >vprof.json
     equal false "$(value exact)"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a command, ends as it ends, and says how long its first thread had no processor: in seconds,
-the waiting for one that the kernel counts and what the host took (tests/profile/host.py).
+"""Runs a command, ends with its exit status, and writes the seconds that its first thread had no
+CPU. That is the run-queue wait of the kernel plus stolen time (tests/profile/host.py).
 
 usage: waited.py FILE WITNESS COMMAND...
 """

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds a workbook to the data of its report and to SQL: xlsx.py ASSAY EXPERIMENT
+"""Compares a workbook with the data of its report and with SQL: xlsx.py ASSAY EXPERIMENT
 
-Reads EXPERIMENT/report.xlsx by its XML and compares every cell with EXPERIMENT/report.json, which
-is of the same run, and the cells of columns that SQL views have with what `assay query` says.
+Reads the XML of EXPERIMENT/report.xlsx. Compares every cell with EXPERIMENT/report.json of the same
+run. Compares columns of SQL views with the output of `assay query`.
 """
 import json
 import re
@@ -15,7 +15,7 @@ import zipfile
 MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 LONGEST = 32767
-# Of views whose rows no single column names, as far as their columns are there.
+# Keys of views in which no single column identifies a row, as far as their columns exist.
 KEYS = {"flags": ["flag_id"], "callpaths": ["callpath_id", "inlining_id"],
         "machine": ["host_id", "name"], "machine_findings": ["host_id", "name", "text"],
         "machine_places": ["host_id", "place"], "ranks": ["rank"]}
@@ -29,7 +29,7 @@ def number_of(letters):
 
 
 def decoded(text):
-    """What a spreadsheet shows: _xHHHH_ is a character (ECMA-376, ST_Xstring)."""
+    """Returns the text that a spreadsheet shows: _xHHHH_ is a character (ECMA-376, ST_Xstring)."""
     return re.sub("_x([0-9A-Fa-f]{4})_", lambda it: chr(int(it[1], 16)), text)
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Holds the analysis of whole binaries to its promises (check.h), with one thread and with two, and
- * the two to each other: big FILE... Files that are not there are skipped.
+ * Checks the promises of the analysis of whole binaries (check.h), with one thread and with two.
+ * Compares the two results: big FILE... Missing files are skipped.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decan-judge FILE: judges the measurements of a file, a line each: what truth.py measured of loops
- * whose bottleneck is known. Prints a line each: the name, the repetition, what may be said,
- * what is, how sure it is, the level, and the sentence.
+ * decan-judge FILE: judges the measurements of a file, a line each. truth.py measured them on loops
+ * with a known bottleneck. Prints a line each: the name, the repetition, the allowed verdicts, the
+ * verdict, its confidence, the level, and the sentence.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,27 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Verdicts about loops whose bottleneck is known by how they are made.
+"""Verdicts about loops with a bottleneck known by construction.
 
-truth.py recorded JUDGE FILE           judges what was measured once anew (TAP)
-truth.py held JUDGE FILE               the same of loops that no rule was made with
-truth.py unseen JUDGE FILE             and of a second set of those
-truth.py later JUDGE FILE              and of a third
-truth.py measure ASSAY RUN AGENT OUT   makes the programs, runs their loops as variants on data
-     [--repeat N] [--only NAME,..]     that lie in each level of this machine: OUT/measured.tsv
-     [--level L]... [--machine TABLE] [--SET]
-truth.py count JUDGE FILE              how many verdicts are right
-truth.py product ASSAY OUT             runs `assay decan` itself on each case: OUT/product.tsv
-     [--cc gcc|clang] [--SET]... [--all] [--only NAME,..] [--level L]... [--append] [--calm LOAD]
-truth.py product-count FILE...         how many verdicts of product.tsv files are right
-truth.py product-recorded FILE...      whether enough of them are right (TAP)
+- truth.py recorded JUDGE FILE           judges what was measured once anew (TAP)
+- truth.py held JUDGE FILE               the same of loops that no rule was made with
+- truth.py `unseen` JUDGE FILE             and of a second set of those
+- truth.py later JUDGE FILE              and of a third
+- truth.py measure ASSAY RUN AGENT OUT   makes the programs, runs their loops as variants on data
+       [--repeat N] [--only NAME,..]     that lie in each level of this machine: OUT/measured.tsv
+       [--level L]... [--machine TABLE] [--SET]
+- truth.py count JUDGE FILE              how many verdicts are right
+- truth.py product ASSAY OUT             runs `assay decan` itself on each case: OUT/product.tsv
+       [--cc gcc|clang] [--SET]... [--all] [--only NAME,..] [--level L]... [--append] [--calm LOAD]
+- truth.py product-count FILE...         how many verdicts of product.tsv files are right
+- truth.py product-recorded FILE...      whether enough of them are right (TAP)
 
 SET is one of SETS below: cases that no rule was made with. Without it, cases() are used.
 `product` tests the path of the product: its samples, its runs, its model and its rules. `recorded`
 and the like test the rules alone.
 
-A verdict is right when it is one of those that the case allows; a case that allows two says why.
-At least 95 % must be right. What is left open (doc/reference/decan-verdicts.md) is no verdict: it
-is counted apart.
+A verdict is right if the case allows it; a case that allows two has a reason. At least 95 % must be
+right. A loop that is left open (doc/reference/decan-verdicts.md) has no verdict: it is counted
+apart.
 """
 import argparse
 import collections
@@ -66,12 +66,12 @@ class Case(collections.namedtuple("Case", "kernel build level truth")):
 
 
 def cases():
-    """Kernel, build, levels of its data, and what may be said of it.
+    """Returns cases: kernel, build, levels of its data, and allowed verdicts.
 
-    In L1 the stores of `triad` take as long as its loads: 1 + 2 of what a cycle has. An element of
-    a gather is waited for alone where no neighbour hides it; those of L2 and L3 come as
-    fast as L1 takes lines, in streams as well, so that bandwidth may be what is short. Lines
-    written one by one keep from L2 on what moves them busy.
+    In L1 the stores of `triad` take as long as its loads: 1 + 2 of the slots of a cycle. A gather
+    waits for each element alone if no neighbour hides it. Elements of L2 and L3 come as fast as L1
+    takes lines, in streams as well. So bandwidth may be the bottleneck. Lines written one by one
+    keep the transfers busy from L2 on.
     """
     far = {"L2": "L2", "L3": "L3", "RAM": "RAM"}
     table = [
@@ -121,10 +121,11 @@ def cases():
 
 
 def held():
-    """Of kernels that no rule was made with (src/held.c), written down before any was measured.
+    """Returns cases of kernels that no rule was made with (src/held.c), written before any was
+    measured.
 
-    A running sum is read and written as fast as one addition follows another. What is changed here
-    and there, and lists side by side, waits; elements of L3 come as fast as streams of it do.
+    A running sum is read and written as fast as one addition follows another. Scattered changes,
+    and several lists at once, wait for data. Elements of L3 come as fast as streams of it.
     """
     far = {"L3": "L3", "RAM": "RAM"}
     return expand([
@@ -146,12 +147,12 @@ def held():
 
 
 def unseen():
-    """A second set of them (src/unseen.c), also written down before any was run.
+    """Returns cases of a second set of kernels (src/`unseen`.c), also written before any was run.
 
-    Down a column, no two lines of which share a page, no prefetcher goes: what is short may be the
-    level's bandwidth or the way there. So with what is stored, or found in two steps, here and
-    there. A list in the first cache, and a table there, are waited for as a chain is. A quotient
-    that the next divides by is both, a division and a chain.
+    A column has no two lines in one page, so prefetchers do not help: the bottleneck may be
+    bandwidth or latency of the level. The same holds for scattered stores, and for elements found
+    in two steps. A list in the first cache, and a table there, have the latency of a chain. A
+    quotient that the next divides by is both, a division and a chain.
     """
     far = {"L3": "L3", "RAM": "RAM"}
     near = ("L1", "L2")
@@ -359,7 +360,7 @@ def shape_of(case, machine):
     slow = {"polynomial": 1 << 20, "divide": 1 << 19, "divide_thrice": 1 << 19,
             "recurrence": 1 << 19, "hash": 1 << 19, "horner": 1 << 20, "roots": 1 << 19,
             "checksum": 1 << 19, "nested_sum": 1 << 19, "shifts": 1 << 19}.get(case.kernel, call)
-    # What is computed slowly would take seconds; a part of it is as far away.
+    # A slow computation would take seconds; a part of its data is as far away.
     return size, min(call, max(slow, int(machine.size["L2"] * 1.2))) if case.level in (
         "L3", "RAM") else call
 
@@ -516,9 +517,9 @@ def recorded(judge, path):
 
 
 def recorded_held(judge, path):
-    """When they were measured first 22 of 32 were right; what was mended then was mended by causes,
-    and of these four are known to be wrong still: a chain that the model does not see, three times,
-    and wide vectors that a core slows down behind a pause."""
+    """At the first measurement 22 of 32 were right. Later changes of rules had causes of their own.
+    Four are known to be wrong still. Three are a chain that the model misses, and one has wide
+    vectors that slow the core after a pause."""
     tap = Tap()
     it = Judged(judge, path)
     tap.point(len(it.rows) >= 15 and len(it.wrong) <= 4, f"{it.text()}: loops that no rule was "
@@ -527,9 +528,9 @@ def recorded_held(judge, path):
 
 
 def recorded_unseen(judge, path):
-    """When they were measured first 44 of 48 verdicts were right, 3 of 51 left open (one kernel was
-    not what it was said to be: the compiler had taken its arithmetic out). What was mended then was
-    mended by causes; since then they are a development figure."""
+    """At the first measurement 44 of 48 verdicts were right, and 3 of 51 were left open. (The
+    compiler had removed the arithmetic of one kernel.) Later changes of rules had causes of their
+    own. Since then these are a development figure."""
     tap = Tap()
     it = Judged(judge, path)
     tap.point(len(it.loops) >= 50 and all(n == 5 for n in it.loops.values()),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the fuzz entries share: the entry point that libFuzzer (or replay.c) calls, a check that
- * ends the run, and walks that look at every fact of an object and hold it to its header.
+ * Shared by the fuzz entries: the entry point that libFuzzer (or replay.c) calls, and a check that
+ * ends the run. Also walks that read every fact of an object and compare it with its header.
  */
 #ifndef TESTS_FUZZ_H
 #define TESTS_FUZZ_H
@@ -41,7 +41,7 @@ void fuzz_check_error(int code, const struct assay_error *err);
 void fuzz_walk_elf(struct assay_object *object);
 void fuzz_walk_debug(struct assay_object *object);
 
-/* What is left of an input. */
+/* The rest of an input. */
 struct fuzz_input {
     const uint8_t *at;
     size_t left;

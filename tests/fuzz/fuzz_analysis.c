@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz entry: what is made of a trace of several processes and threads, whose streams are whole and
- * say anything. The input is, for each stream,
- *     uint8_t which;      two bits: the process; three above: the thread, 0 the definitions
- *     uint8_t size_b[2];  little endian: so many bytes of records, as far as they are there
- *     uint8_t records[];  src/trace/record.h
- * Sums must add up to what they are sums of, whatever events say; exports must be written.
+ * Fuzz entry: the analysis of a trace of several processes and threads. Its streams are complete
+ * and have any content. The input is, for each stream, uint8_t which;      two bits: the process;
+ * three above: the thread, 0 the definitions uint8_t size_b[2];  little endian: so many bytes of
+ * records, as far as they are there uint8_t records[];  src/trace/record.h Sums must add up to what
+ * they are sums of, whatever events say; exports must be written.
  */
 #include "fuzz.h"
 
@@ -97,7 +96,7 @@ static void check_path(const struct as_analysis *a)
     }
 }
 
-/* What is waited for is put down to somebody, all of it: each blame is rounded. */
+/* Delay costs have causes: their sum is the sum of all waits, but for rounding. */
 static void check_waits(const struct as_analysis *a)
 {
     double waited_ns = 0, blamed_ns = 0;

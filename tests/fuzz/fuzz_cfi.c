@@ -4,8 +4,8 @@
  *     uint8_t  how;        bit 0: no section headers, .eh_frame is found by its segment
  *     uint8_t  eh_b[2];    little endian: so many bytes are .eh_frame, the rest .debug_frame
  *     uint8_t  bytes[];
- * in an executable whose code is at TEXT. Rows must keep the promises of <assay/object.h>, and each
- * is followed, by registers and memory that any value may come from.
+ * in an executable with its code at TEXT. Rows must keep the promises of <assay/object.h>. Each row
+ * is followed, with registers and memory of any value.
  */
 #include "fuzz.h"
 

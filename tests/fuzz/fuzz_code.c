@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The analysis of code on foreign bytes: an ELF file as it is, anything else as the machine code of
- * a minimal executable around it. What it finds must keep the promises of <assay/code.h>.
+ * The analysis of code on foreign bytes: an ELF file as it is, or machine code in a minimal
+ * executable. Its results must keep the promises of <assay/code.h>.
  */
 #include "fuzz.h"
 
@@ -13,7 +13,7 @@
 
 #define CODE_AT 0x401000u
 
-/* An executable of one segment, whose entry is the first byte of `code`. */
+/* Builds an executable of one segment; its entry is the first byte of `code`. */
 static uint8_t *wrap(const uint8_t *code, size_t code_b, size_t *size_b)
 {
     struct {

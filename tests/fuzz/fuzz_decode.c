@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz entry: the first byte picks a load address, the rest is code. Every record is held to the
+ * Fuzz entry: the first byte picks a load address, the rest is code. Every record must keep the
  * promises of include/assay/isa.h, and each instruction decoded alone must give the same record.
- * Whether a record is right is the business of the golden and harness tests.
+ * The golden and harness tests check that records are right.
  */
 #include "fuzz.h"
 

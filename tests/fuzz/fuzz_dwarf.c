@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzz entry: the bytes are a container of debug sections (pack.h). The main file is opened from
- * memory; with a .dwo, a supplementary file or a .dwp in the container all stand as files "s",
- * "s.dwo", "s.alt" and "s.dwp" in a directory of this process, and "s" is opened by its path.
+ * memory. If the container has a .dwo, a supplementary file or a .dwp, files are used instead: "s",
+ * "s.dwo", "s.alt" and "s.dwp" in a directory of this process. "s" is opened by its path.
  */
 #include "fuzz.h"
 

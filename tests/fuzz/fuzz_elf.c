@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz entry: the bytes are an ELF file. Opens it from memory and looks at all that the ELF side
- * says; debug information is loaded too, because damaged headers hand it odd sections. What is
- * inside debug sections is the business of fuzz_dwarf.c.
+ * Fuzz entry: the bytes are an ELF file. Opens it from memory and reads all facts of the ELF side.
+ * Debug information is loaded too, because damaged headers pass odd sections to it. fuzz_dwarf.c
+ * tests the content of debug sections.
  */
 #include "fuzz.h"
 

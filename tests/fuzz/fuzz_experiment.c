@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz entry: an experiment that somebody else made or damaged. The input changes one with rows of
+ * Fuzz entry: a foreign or damaged experiment. The input changes one with rows of
  * every kind (tests/unit/experiment/fixture.c), step by step; each begins with a byte:
  *     0 to 127     as many bytes (1 at least) of the database are written over:
  *                  uint8_t place[3]; uint8_t bytes[];

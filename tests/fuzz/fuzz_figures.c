@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz entry: the bytes are a file of figures of a machine. What is read of it is whole, is
- * written, and reads as the same again.
+ * Fuzz entry: the bytes are a file of figures of a machine. The figures read are complete, are
+ * written, and read again as the same.
  */
 #include "fuzz.h"
 

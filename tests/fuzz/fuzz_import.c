@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz entry: `assay import` as a whole. What can be opened as a file of perf must become an
- * experiment whose database takes every row, and whose summary can be shown.
+ * Fuzz entry: `assay import` as a whole. A file that opens as a file of perf must become an
+ * experiment. Its database takes every row, and its summary can be shown.
  */
 #include "fuzz.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz entry: the first byte picks core, mode and assumptions, the rest is code. Whatever the
- * bytes, there is an answer, no bound lies above it, and what is said of instructions and times is
- * consistent. Whether the answer is right is the business of the unit tests.
+ * Fuzz entry: the first byte picks core, mode and assumptions, the rest is code. Any bytes have a
+ * prediction, and no bound exceeds it. Facts on instructions and times are consistent. The unit
+ * tests check that predictions are right.
  */
 #include "fuzz.h"
 

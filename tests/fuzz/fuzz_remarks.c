@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz entry: the bytes are a record of a compiler, of any kind, packed or not; after 0x01 they are
- * packed first, so that what is inside is reached. What is read is in order and is found.
+ * Fuzz entry: the bytes are a record of a compiler, of any kind, packed or not. After 0x01 the
+ * entry packs them first, so that the content is reached. The remarks read are sorted, and are
+ * found.
  */
 #include "fuzz.h"
 

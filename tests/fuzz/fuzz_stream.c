@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz entry: a stream of samples. Bytes that begin with its magic are the file as it is; any other
- * are (behind two bytes 0xff: of the version of now) blocks of at most 16 KiB, each behind its
- * length in two bytes, around which the entry puts the head, the checksums and the packing that no
- * mutation would find. What is handed out must keep the promises of <assay/sample.h>.
+ * Fuzz entry: a stream of samples. Bytes that begin with its magic are the file as it is. Any
+ * others are blocks of at most 16 KiB, each behind its length in two bytes. Two bytes 0xff before
+ * them select the current version. The entry adds the head, the checksums and the packing, which
+ * mutations would not find. The records must keep the promises of <assay/sample.h>.
  */
 #include "fuzz.h"
 

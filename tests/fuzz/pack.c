@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes ELF files of a container of debug sections, so that fuzzing need not find its way through
- * ELF headers first. The main file has a .text of a page at TEXT and nothing else to run.
+ * Makes ELF files of a container of debug sections. Fuzzing need not find its way through ELF
+ * headers first. The main file has a .text of a page at TEXT and no other code.
  */
 #include "pack.h"
 

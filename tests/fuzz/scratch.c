@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where entries that need files have them. A crash leaves the directory behind: its name says whose
- * it was.
+ * A directory for entries that need files. A crash leaves it behind; its name has the process.
  */
 #include "scratch.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A directory for entries whose parser reads files: in memory where the system has such a place,
- * one for each process, removed at its end.
+ * A directory for entries with parsers that read files: in memory if the system has such a file
+ * system. Each process has its own and removes it at its end.
  */
 #ifndef TESTS_FUZZ_SCRATCH_H
 #define TESTS_FUZZ_SCRATCH_H

@@ -136,7 +136,7 @@ def split_seed(work, put, compiler, version):
 
 
 def alt_seed(work, put):
-    """Two programs whose common parts dwz puts into s.alt."""
+    """Two programs with common parts that dwz moves into s.alt."""
     made = [build(work, name, "g++", CXX + CXX.replace("deep", name).replace("_start", "x" + name),
                   "-g", "-gdwarf-4", "-O1") for name in ("p1", "p2")]
     if all(made) and run("sh", "-c", f"cd {work} && dwz -m s.alt -M s.alt p1 p2"):
@@ -226,7 +226,7 @@ def put_frames(path, put):
         put("cfi", bytes([how]) + struct.pack("<H", len(eh)) + eh + debug)
 
 
-# What compilers record: the JSON and the text of gcc, the YAML of clang.
+# Records of compilers: the JSON and the text of gcc, the YAML of clang.
 REMARKS = ["""[{"format": "1", "generator": {"name": "GNU C17", "version": "12.2.0"}},
 [{"id": "0x1", "name": "vect", "num": 168, "optgroups": ["vec"], "type": "gimple",
 "children": [{"id": "0x2", "name": "slp", "num": 172}]}],

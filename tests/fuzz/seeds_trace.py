@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seeds of traces: streams as fuzz_trace.c takes them, and whole runs as fuzz_analysis.c does.
-What kinds of records there are, and with which fields, is read from src/trace/record.h, so that
-seeds are of the format that is there."""
+"""Seeds of traces: streams for fuzz_trace.c, and whole runs for fuzz_analysis.c. The kinds and
+fields of records come from src/trace/record.h, so that seeds always have the current format."""
 import pathlib
 import re
 import struct

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * See check.h. Every state comes as a pair (a, b) of valid states. The base run starts from a.
- * All registers and flags not claimed as read are then taken from b at once: no other outcome may
- * change (if one does, they are tried one by one, to name the culprit). Registers claimed as read
+ * See check.h. Every state comes as a pair (a, b) of valid states. The base run starts from a. All
+ * registers and flags not claimed as read are then taken from b at once: no other outcome may
+ * change. If one does, they are tried one by one, to name the culprit. Registers claimed as read
  * are taken from b one at a time, until each was seen to matter.
  *
- * x87 registers are compared by their st() number, so that what moves the top of the stack writes
- * and reads all of them. Legacy SSE keeps the bits above 128: that is checked and needs no
- * claim, for no processor in use treats them as an input.
+ * x87 registers are compared by their st() number. So an instruction that moves the top of the
+ * stack writes and reads all of them. Legacy SSE keeps the bits above 128: that is checked and
+ * needs no claim, for no CPU in use treats them as an input.
  */
 #include "check.h"
 
@@ -128,8 +128,8 @@ static void once(struct check *k, struct assay_regset *done, unsigned reg, const
 }
 
 /*
- * Did the run from (run_in, mem_in) end differently from the base run, beyond registers and bytes
- * that both merely passed through? Notes which registers survived in part.
+ * Returns whether the run from (run_in, mem_in) ended differently from the base run. Registers and
+ * bytes that both only pass through do not count. Records the registers that survive in part.
  */
 static bool differs_reg(struct check *k, unsigned reg)
 {
@@ -374,8 +374,8 @@ static void restart(struct check *k)
 }
 
 /*
- * The width of the access itself, used or not: with the operand's last byte the last of the
- * scratch memory nothing faults, one byte further on the guard page is hit.
+ * Checks the width of the access itself, used or not. With the operand's last byte at the end of
+ * the scratch memory nothing faults. One byte further on, the guard page is hit.
  */
 static bool edge_applies(const struct check *k, int i)
 {
@@ -555,8 +555,8 @@ static void report_over_claims(struct check *k)
 }
 
 /*
- * Another immediate of one byte for every other state, where it stands last in the encoding and
- * leaves all claims as they are: no single value makes every operand matter.
+ * Uses another immediate of one byte for every other state. The immediate is last in the encoding,
+ * and no claim depends on it. A single value would hide some operands.
  */
 static void vary_immediate(struct check *k, unsigned number)
 {
@@ -598,8 +598,8 @@ static enum hx_outcome check_state(struct check *k, unsigned number, uint64_t *r
     memcpy(k->mem_out, hx_memory(), HX_MEM_B);
     check_written(k);
     check_memory_written(k);
-    /* What has run dry of random bits (rdseed, soon) says 0 each time, and later again something.
-     */
+    /* A generator without random bits (rdseed, soon) returns 0 each time, and later other
+     * values. */
     k->writes_only |= k->form->insn_class == ASSAY_CLASS_RANDOM;
     if (number < 3 && !k->writes_only) {
         restart(k);

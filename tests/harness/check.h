@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compares what one instruction does on this CPU with what assay_insn_effects and
- * assay_insn_memory claim it does.
+ * Compares what one instruction does on this CPU with what assay_insn_effects and assay_insn_memory
+ * claim it does.
  *
- * An instruction writes a register when the register changed in some state; it reads one when
- * another value of that register changes any other outcome. Both must have been claimed. What was
- * claimed and never seen is an over-claim: a weaker finding, that an allow-list may explain.
+ * An instruction writes a register when the register changed in some state. It reads one when
+ * another value of that register changes any other outcome. Both must have been claimed. A claim
+ * without an observation is an over-claim: a weaker finding, which an allow-list may explain.
  */
 #ifndef HX_CHECK_H
 #define HX_CHECK_H

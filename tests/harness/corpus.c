@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Enumerates legacy, VEX and EVEX encodings (Intel SDM volume 2, chapter 2) and keeps, for every
- * form the decoder tells apart, one instance per way of drawing registers. Left out: XOP and
- * 3DNow!, address-size and segment prefixes. What could leave the harness (system calls, segment
- * loads, transactions) is turned down here by its bytes, without trusting any classification.
+ * Enumerates legacy, VEX and EVEX encodings (Intel SDM volume 2, chapter 2). For every form of the
+ * decoder it keeps one instance per way of drawing registers. Left out: XOP and 3DNow!,
+ * address-size and segment prefixes. Instructions that could leave the harness (system calls,
+ * segment loads, transactions) are excluded here by their bytes, without any classification.
  */
 #include "corpus.h"
 

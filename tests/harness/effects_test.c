@@ -5,8 +5,8 @@
  * happened with what isa/ claims. TAP, one test point per class. ASSAY_SEED varies registers and
  * states; with a mnemonic pattern, only that is tried and each over-claim is shown.
  *
- * What happens unclaimed fails the test. What is claimed and was not seen is counted: a rare
- * operand can hide an effect from any number of random states.
+ * An effect without a claim fails the test. A claim without an effect is counted: a rare operand
+ * can hide an effect from any number of random states.
  *
  * Instructions this CPU lacks are counted, never failed: the same test passes on every x86-64.
  */

@@ -2,8 +2,8 @@
 #define ALL_VECTORS 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,\
         29,30,31
 /*
- * Loads every register from hx_in, jumps to hx_code, and comes back through hx_exit (or through
- * hx_exit_taken when a branch was taken), which store every register to hx_out. All accesses are
+ * Loads every register from hx_in and jumps to hx_code. The code comes back through hx_exit, or
+ * through hx_exit_taken after a taken branch. Both store every register to hx_out. All accesses are
  * RIP-relative, so that no register is needed to hold an address. Offsets: struct hx_state.
  */
 #define GPR   0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The C half of the runner: the code page, the scratch memory with its guard pages, and the
- * signal handlers that turn a fault into an outcome. Signals run on their own stack because the
+ * The C half of the runner: the code page, the scratch memory with its guard pages, and signal
+ * handlers. These turn a fault into an outcome. Signals run on their own stack because the
  * instruction under test may have left any value in rsp.
  */
 #include "run.h"
@@ -51,7 +51,7 @@ static void catch_signals(void)
         sigaction(numbers[i], &action, NULL);
 }
 
-/* rdpid, cpuid and lsl tell processors apart: stay on one, so that runs can be compared. */
+/* rdpid, cpuid and lsl depend on the CPU: stay on one, so that runs can be compared. */
 static void stay_on_this_processor(void)
 {
     cpu_set_t set;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Executes one instruction on this CPU from a given register and memory state and hands back the
- * state after it. Knows nothing of decoding: the caller says which bytes. Single-threaded; faults
- * are caught and returned as an outcome. What stays out of view: segment bases, tiles, AVX-512
- * state on CPUs without AVX-512BW.
+ * state after it. Knows nothing of decoding: the caller passes the bytes. Single-threaded; faults
+ * are caught and returned as an outcome. Not covered: segment bases, tiles, AVX-512 state on CPUs
+ * without AVX-512BW.
  */
 #ifndef HX_RUN_H
 #define HX_RUN_H

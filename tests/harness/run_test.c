@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The runner against instructions whose result is known by heart (Intel SDM volume 2): without
- * it, a harness that sees nothing would find every decoder right.
+ * The runner against instructions with well-known results (Intel SDM volume 2). Without it, a
+ * harness that observes nothing would accept every decoder.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -9,7 +9,7 @@
 #include "corpus.h"
 #include "run.h"
 
-/* What fills data registers and memory; the numbers are cycled through. */
+/* The content of data registers and memory; the numbers are used in turn. */
 enum hx_fill {
     HX_FILL_RANDOM,
     HX_FILL_SMALL, /* integers 0..63 */
@@ -26,7 +26,7 @@ enum hx_fill {
     HX_FILL_MIXED, /* each register, and the memory, one of the above */
 };
 
-/* Where an explicit and an implicit memory operand go, from the start of the scratch memory. */
+/* Offsets of an explicit and an implicit memory operand from the start of the scratch memory. */
 #define HX_TARGET_FIRST  1536
 #define HX_TARGET_SECOND 2560
 #define HX_TARGET_STACK  3328

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the analysis found, as JSON for tests/loops/truth.py: dump FILE. Bodies with their parents,
- * indirect jumps with their targets, loops.
+ * Writes the results of the analysis as JSON for tests/loops/truth.py: dump FILE. They are bodies
+ * with their parents, indirect jumps with their targets, and loops.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Executed truth: step MOST_STEPS PROGRAM [ARGUMENT...] runs the program one instruction at a time
- * and holds every transfer of control in its own file to the analysis of that file. As JSON on
- * standard output: what broke (`bad`), jumps through places that the analysis marks as not
- * understood (`unresolved`), how often each loop was entered and gone round, and
- * how often each block in loops, and each instruction, ran: a repetition counts as one more.
+ * Executed truth: step MOST_STEPS PROGRAM [ARGUMENT...] runs the program one instruction at a time.
+ * Compares every transfer of control in its own file with the analysis of that file. Writes JSON to
+ * standard output:
+ *
+ * - `bad`: transfers that contradict the analysis
+ * - `unresolved`: jumps through places that the analysis marks as not understood
+ * - how often each loop was entered and iterated
+ * - how often each block in loops, and each instruction, ran; a repetition counts as one more
  */
 #include <inttypes.h>
 #include <stdio.h>

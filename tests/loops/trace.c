@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ptrace(2): single steps inside the image; outside, mprotect(2) called in the name of the program
- * takes the right to execute from the image until control comes back to it (SIGSEGV at an address
- * of the image).
+ * ptrace(2): single steps inside the image. Outside, an injected mprotect(2) makes the image not
+ * executable. So control that returns to it raises SIGSEGV at an address of the image.
  */
 #include "trace.h"
 
@@ -138,7 +137,7 @@ static const char *start(struct tracee *t, char **argv, const struct trace_image
 {
     cpu_set_t cpu;
     CPU_ZERO(&cpu);
-    /* Both on one processor: switching between them is what takes the time. */
+    /* Both on one CPU: switching between them takes the most time. */
     CPU_SET(sched_getcpu(), &cpu);
     sched_setaffinity(0, sizeof cpu, &cpu);
     t->pid = fork();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a program one instruction at a time (ptrace) and hands out every address that it executes
- * in its own file. Code of other files runs at full speed: while control is there, the program's
- * own code is not executable, so that any way back (return, callback, exception, longjmp) is
- * noticed. For programs of one thread that start no others.
+ * Runs a program one instruction at a time (ptrace) and reports every address that it executes in
+ * its own file. Code of other files runs at full speed. Meanwhile the program's own code is not
+ * executable. So any way back (return, callback, exception, longjmp) is noticed. For programs of
+ * one thread that start no others.
  */
 #ifndef TESTS_LOOPS_TRACE_H
 #define TESTS_LOOPS_TRACE_H

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the analysis of code to programs whose loops are known by construction, to the compiler's
-own assembly, and to execution.
+"""Compares the analysis of code with programs with loops known by construction, with the compiler's
+own assembly, and with execution.
 
-    truth.py ASSAY STEP DUMP OUTDIR [ROW ...]    rows of rows.toml
-    truth.py ASSAY STEP DUMP --host              programs of the system, run step by step
+    - truth.py ASSAY STEP DUMP OUTDIR [ROW ...]    rows of rows.toml
+    - truth.py ASSAY STEP DUMP --host              programs of the system, run step by step
 
 Marks in the sources (where a mark stands is where it holds):
-    LOOP function level depth [entered=N] [times=N] [left=N]
-    LOOPS function loops irreducible             ("-" = not said)
-    NORETURN function
-    OUTLINED function bodies
+    - LOOP function level depth [entered=N] [times=N] [left=N]
+    - LOOPS function loops irreducible           ("-" = not said)
+    - NORETURN function
+    - OUTLINED function bodies
 """
 import json
 import pathlib
@@ -147,7 +147,7 @@ class Truth:
                    folder / "p"])
         self.tap.point(got.stdout == two.stdout, f"{name}: one thread says the same, byte by byte")
         if not row.get("exact"):
-            # The compiler may unroll a loop of main to nothing: how often it runs is no secret.
+            # The compiler may unroll a loop of main to nothing, because its trip count is known.
             lost = [m for m in marks.loops if m["function"] != "main" and
                     not any(self.covers(l, row["source"], m["line"]) for l in loops)]
             self.tap.point(not lost, f"{name}: every marked line is in a loop",
@@ -167,7 +167,7 @@ class Truth:
             for m in want:
                 fit = [l for l in have if l["level"] == m["level"] and l["depth"] == m["depth"]
                        and self.covers(l, row["source"], m["line"])]
-                # Several of one level: the one whose lines are fewest around the mark.
+                # Several of one level: the loop with the fewest lines around the mark.
                 fit.sort(key=lambda l: (l["last_line"] or 0) - (l["first_line"] or 0))
                 if not fit:
                     wrong.append(f"{f}: no loop for the mark at line {m['line']}: " + ", ".join(

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes that are entered while they run, and left again: attach.py RUN AGENT OUT.
 
-A program says what it computed, which the same rounds compute again without anybody in it, and when
-it ran which loop how often: what was recorded must be that. Afterwards its code is that of its
-file, and nothing else is in its memory.
+A program reports its results, which the same rounds compute again without the agent. It also
+reports when each loop ran, and how often: the records must be equal. Afterwards its code is that of
+its file, and its memory has nothing else.
 """
 import bisect
 import ctypes
@@ -25,19 +25,19 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "zoo"))
 from tap import Tap  # noqa: E402
 
 ROUNDS = int(os.environ.get("ATTACH_ROUNDS", "16"))
-# What is waited for comes, however slow the host is; this is for what never comes.
+# Time limit for an event that never comes; expected events come on any slow host.
 PATIENCE_S = 100
 KEPT_MOST = 60000 # records of a thread
-# Nobody can leave a process whose threads stand still for longer, by somebody else's signal.
+# If threads stand still for longer, a signal of another process cannot release the target.
 STOPPED_MOST_S = 0.3
-# Who attaches tries for 0.4 s to find no thread where code is to be changed; one without a
-# processor stays there.
+# The attaching process tries for 0.4 s until no thread is in code to be changed. A thread without a
+# CPU stays there.
 QUEUED_MOST_S = 0.2
 PTRACE_SEIZE, PTRACE_DETACH = 0x4206, 17
 
 
 class Attached:
-    """A program that runs until it is told to end."""
+    """A program that runs until it is asked to end."""
 
     def __init__(self, program, out, threads=4):
         self.program, self.threads = program, threads
@@ -58,7 +58,7 @@ class Attached:
                               timeout=2 * PATIENCE_S, check=False).stdout.decode()
 
     def runs(self, seconds):
-        """Until it has run for so long, of processor time."""
+        """Waits until it has used so many seconds of CPU time."""
         end = cpu_of(self.pid) + seconds
         wait_until(lambda: cpu_of(self.pid) >= end)
 
@@ -87,7 +87,7 @@ def living_thread(pid):
 
 
 def mappings(pid):
-    """What is mapped, but for the heap and stacks, which programs change."""
+    """Returns the mappings without heap and stacks, which programs change."""
     kept = []
     for line in open(f"/proc/{pid}/maps", encoding="utf-8"):
         words = line.split()
@@ -134,7 +134,7 @@ def status_of(pid, key):
 
 
 def stat_of(pid):
-    """What stands behind the name in /proc/PID/stat."""
+    """Returns the fields behind the name in /proc/PID/stat."""
     return open(f"/proc/{pid}/stat", encoding="utf-8").read().rpartition(")")[2].split()
 
 
@@ -143,12 +143,12 @@ def state_of(pid):
 
 
 def cpu_of(pid):
-    """Seconds of processor time of all its threads."""
+    """Returns the seconds of CPU time of all its threads."""
     return sum(map(int, stat_of(pid)[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def queued_s(pid):
-    """Of each thread how long it has waited for a processor."""
+    """Returns, for each thread, its run-queue wait."""
     out = {}
     for tid in os.listdir(f"/proc/{pid}/task"):
         try:
@@ -160,7 +160,7 @@ def queued_s(pid):
 
 
 def wait_until(is_so):
-    """Whether it became so."""
+    """Returns whether it became true."""
     until = time.monotonic() + PATIENCE_S
     while not is_so():
         if time.monotonic() > until:
@@ -247,9 +247,9 @@ class Checks:
         self.tap.equal((said, status), (it.again(said), 0), f"{what}: it computes the same")
 
     def check_records(self, it, result, what):
-        """The instances of each thread from its first recorded one to its last, none left out. One
-        that began before we came is short; who was interrupted by a handler knows nothing. Of a
-        thread that filled its file some are left out."""
+        """Checks the instances of each thread from its first record to its last: none is missing.
+        An instance may lack iterations if it began before the attach. The trip count is unknown if
+        a handler interrupted it. A thread that filled its file lacks some instances."""
         entries = {}
         for tid, t0, t1, trips, number in it.entries():
             if number % 4 != 1:
@@ -337,8 +337,8 @@ class Checks:
         self.same_end(it, "whoever attached is killed")
 
     def follower_killed(self):
-        """Who follows is killed: nothing can be taken away, and a program that makes no threads, in
-        which no hook runs then, lives."""
+        """The attached process is killed: its code cannot be removed. A program without new
+        threads, in which no hook runs then, survives."""
         program = self.build("waits", source="waits")
         it = Attached(program, self.out)
 
@@ -363,7 +363,7 @@ class Checks:
             if "is stopped by a signal" in why or result and not result["rest"]:
                 continue
             storm.end()
-            if storm.longest_s > STOPPED_MOST_S: # our own thread had no processor to let it go on
+            if storm.longest_s > STOPPED_MOST_S: # our own thread had no CPU to let it go on
                 print(f"# it stood still for {storm.longest_s} s: {why or result['rest']}")
                 self.same_end(it, "a process that stood still")
                 return False

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What programs of tests ask for of a file's loops, and what became of it. */
+/* Requests of test programs on the loops of a file, and their results. */
 #ifndef TESTS_PATCH_PLANNED_H
 #define TESTS_PATCH_PLANNED_H
 

@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * patch-run MODE[:PERIOD] OPTION... DIRECTORY AGENT -- PROGRAM [ARGUMENT...]: plans the loops of a
- * program (--nests: of all levels; --bodies: whole functions where it can; --addresses: records
- * addresses for no reader; --undo: its code is to be as before at its end; --inject: by ptrace, not
- * by the loader; --share N: variants may take N hundredths of its time, each --limit MS,
- * --together: all threads at once, --slices: of iterations, --outer: loops before those in them;
- * --only: of this file, repeated; the first is the program, which a launcher may start), runs it
- * under the agent, and writes what the plan and the threads' files say as JSON to
- * DIRECTORY/result.json. Exits as the program does.
- * patch-run MODE[:PERIOD] OPTION... --attach PID --ms N DIRECTORY AGENT -- PROGRAM: of a process
- * that executes PROGRAM already, for N milliseconds, or with --told until standard input ends, when
- * that is sooner, from a line "entered" on; `records` are those of its instances.
+ * program and runs it under the agent. Writes the content of the plan and of the threads' files as
+ * JSON to DIRECTORY/result.json. Exits as the program does. Options:
+ *
+ * - --nests: loops of all levels
+ * - --bodies: whole functions if possible
+ * - --addresses: records addresses without a reader
+ * - --undo: restores the code at the end
+ * - --inject: by ptrace, not by the loader
+ * - --share N: variants may take N hundredths of the time
+ * - --limit MS: limit of each variant
+ * - --together: all threads at once
+ * - --slices: variants of slices of iterations
+ * - --outer: outer loops before inner loops
+ * - --only: loops of this file, repeated; the first is the program, which a launcher may start
+ *
+ * patch-run MODE[:PERIOD] OPTION... --attach PID --ms N DIRECTORY AGENT -- PROGRAM: attaches to a
+ * process that executes PROGRAM already, for N milliseconds. With --told it ends when standard
+ * input ends, if that is sooner, after a line "entered". `records` are those of its instances.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -54,7 +62,7 @@ struct job {
     const char *directory, *agent;
     char **command;
     struct planned planned;
-    double seconds; /* of processor time, of the program and what it waited for */
+    double seconds; /* CPU time of the program and of the children that it waited for */
 };
 
 /* ---- Before --------------------------------------------------------------------------------- */
@@ -135,7 +143,7 @@ struct sums {
     char *records_text;
     size_t records_b, records_n;
     uint64_t values, unread, called, lost; /* PROBE: of all places */
-    uint64_t forgotten; /* loops whose instances were counted, and none of them was kept */
+    uint64_t forgotten;                    /* loops with counted instances and without a record */
 };
 
 static void add_probed(struct sums *s, struct bytes file)
@@ -171,7 +179,7 @@ static void print_record(struct sums *s, const struct as_patch_thread *t,
             loop[r->loop].header);
 }
 
-/* What stands in the batch was not taken into account: the thread was killed, or runs on. */
+/* Adds the events in the batch, which were not evaluated: the thread was killed, or runs on. */
 static void add_batch(struct sums *s, const struct as_patch_thread *t)
 {
     const struct as_patch_loop *loop = as_patch_at(s->plan, &s->plan->loop);
@@ -227,7 +235,7 @@ static void add_thread(struct sums *s, struct bytes file)
     add_batch(s, t);
 }
 
-/* What ran as variants, a line a record. */
+/* Writes the instances that ran as variants, a line per record. */
 static void add_varied(struct sums *s, struct bytes file)
 {
     const struct as_variant_file *v = file.at;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Samples of programs whose loops run as clones: samples.py ASSAY SAMPLES AGENT OUT.
+"""Samples of programs with their loops as clones: samples.py ASSAY SAMPLES AGENT OUT.
 
 The same program is profiled alone and with clones, by both samplers and both ways to walk stacks.
-Call paths and loops must be the same: none is missing, none is new, and where clones cost nothing
-the shares differ by sampling error alone.
+Call paths and loops must be the same: none is missing, none is new. If clones cost nothing, the
+shares differ by sampling error alone.
 """
 import collections
 import json
@@ -22,9 +22,10 @@ SIGMAS = 4.5
 # How much a share may really differ: where code lies changes its speed a little.
 REAL = 0.05
 FLAGS = {"dwarf": ["-O2"], "fp": ["-O2", "-fno-omit-frame-pointer"]}
-# At most. Of eight rounds some 1,200 samples are added up: one has 48 of what another has less than
-# a tenth of, which chance makes of right ones with 1e-11 (Poisson, any share); a share is 4.5
-# standard deviations and 5 % off, which is 7 deviations: 80 shares with 2e-10 in all.
+# At most. Eight rounds give some 1,200 samples. A path is missing if one side has 48 samples and
+# the other less than a tenth of that. Chance causes that with 1e-11 (Poisson, any share). A share
+# is wrong if it is off by 4.5 standard deviations and 5 %, which is 7 deviations: 2e-10 for 80
+# shares.
 ROUNDS = 8
 PLANS = ["ident", "time", "time+", "count+"]
 
@@ -34,7 +35,8 @@ def run(command, **more):
 
 
 def paths_of(assay, experiment, number):
-    """Path of functions from main on -> samples; the agent's own are those of who ran into it."""
+    """Returns {path of functions from main on: samples}. Samples in the agent count for its
+    caller."""
     got = run([assay, "export", experiment, "--run", str(number), "--as", "folded"])
     counts = collections.Counter()
     for line in got.stdout.splitlines():
@@ -59,7 +61,7 @@ def loops_of(assay, experiment, number):
 
 
 def missing(alone, other):
-    """What has a share in one and nothing to speak of in the other."""
+    """Returns the keys with a share in one and a negligible share in the other."""
     bad = []
     total, of_other = sum(alone.values()), sum(other.values())
     for key, n in alone.items():
@@ -121,9 +123,9 @@ def judge(counts, numbers):
 
 
 def check(tap, tools, out, event, stacks):
-    """Timers give some 150 samples, so that chance finds what has a share of 2 % six times in one
-    run and not once in another. Where that may be it is recorded again and samples are added up:
-    what is missing stays missing, what differs differs the more."""
+    """Timers give some 150 samples. By chance, a path with a share of 2 % has six samples in one
+    run and none in another. In doubt the run is repeated and samples are added up: a missing path
+    stays missing, and a difference grows."""
     name = f"{event}, {stacks}"
     counts, bad = None, {}
     for again in range(ROUNDS):

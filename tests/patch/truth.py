@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs run with their loops as clones: truth.py RUN AGENT STEP OUT [static | nightly | ROW...].
 
-Without names: programs that the agent is preloaded into; static: those that it is injected into;
-nightly: those of both kinds that differ from another row by their optimisation alone.
+Without names: programs that the agent is preloaded into. static: programs that it is injected into.
+nightly: programs of both kinds that differ from another row by their optimisation alone.
 
-What a program prints and how it ends must be the same in every mode, to the bit. Loops of known
-trip counts are counted by three ways that share nothing: the program says what it does, the time
-mode counts by registers, the count mode by blocks, and a stepper executes the same binary one
-instruction at a time.
+Output and exit status of a program must be the same in every mode, to the bit. Loops of known trip
+counts are counted in independent ways. The program reports its own counts, the time mode counts by
+registers, the count mode by blocks. A stepper executes the same binary one instruction at a time.
 """
 import bisect
 import errno
@@ -106,7 +105,8 @@ LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--oversubscribe", "-n", "2"],
              "mpich": ["mpirun.mpich", "-n", "2"]}
 FOR_OPENMPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 SOAK_MODES = [["time"], ["sample:1000"], ["count"], ["vary:31"]]
-# Of one slice, 1.6e8 instances in four modes; PATCH_SOAK=12 has 1e5 threads, too, in minutes.
+# Counts of one slice: 1.6e8 instances in four modes. PATCH_SOAK=12 has 1e5 threads, too, in
+# minutes.
 SOAK_INSTANCES, SOAK_THREADS = 4 * 10**7, 3000
 
 
@@ -152,8 +152,8 @@ class Row:
         return made.stderr.decode() if made.returncode else None
 
     def clone_run(self, mode, steps_like=False):
-        """steps_like: with all that is as the stepper has it. What a C library in the program runs
-        depends on its variables and on what its output is."""
+        """steps_like: with the environment of the stepper. The C library runs other code with other
+        variables, or another kind of output."""
         where = os.path.join(self.dir, "-".join(mode).replace(":", "") + "-steps" * steps_like)
         os.makedirs(where)
         loaded = self.arguments if self.more & {"loaded", "spins"} else []

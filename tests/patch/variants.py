@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Programs some of whose instances run as variants: variants.py ASSAY RUN AGENT OUT [ROW...].
+"""Programs with some instances that run as variants: variants.py ASSAY RUN AGENT OUT [ROW...].
 
-What a program prints and how it ends must be the same to the bit. Each variant ran as often as it
-was asked for, with the iterations that the program has and as many bytes put back as it writes;
-what cannot run as a variant is noticed: addresses that come from what is stored, more than can be
-put back, faults, loops without an end.
+Output and exit status of a program must be the same to the bit. Each variant runs as often as
+requested, with the iterations of the program. As many bytes are restored as it writes. Instances
+that cannot run as a variant are detected: addresses that depend on stored values, more bytes than
+can be restored, faults, endless loops.
 """
 import collections
 import json

@@ -11,10 +11,11 @@ import subprocess
 import tempfile
 
 RATE = 1999
-# What is so unlikely by chance is wrong. A suite compares some 1,000 shares: 1e-7 in all.
+# A result this unlikely by chance is an error. A suite compares some 1,000 shares: 1e-7 in all.
 SURE = 1e-10
-# What is so unlikely is recorded and compared again, and wrong when it is as unlikely then: two
-# recordings of one of 1,000 right shares are so far off with a probability of 1,000 x 1e-10 = 1e-7.
+# A result this unlikely is recorded and compared again. It is an error if it is as unlikely then.
+# Two recordings of one of 1,000 right shares are so far off with a probability of 1,000 x 1e-10 =
+# 1e-7.
 DOUBT = 1e-5
 
 
@@ -57,7 +58,8 @@ def wait_for_end(process):
 
 
 def queued_s_of(process):
-    """How long its first thread waited for a processor; 0 where the kernel does not say."""
+    """Returns the run-queue wait of its first thread in seconds; 0 if the kernel does not report
+    it."""
     try:
         account = pathlib.Path(f"/proc/{process.pid}/schedstat").read_text(encoding="ascii")
         return int(account.split()[1]) / 1e9
@@ -66,7 +68,8 @@ def queued_s_of(process):
 
 
 def run_told(words, **more):
-    """What it said and how it ended, and how long the thread that reads samples was queued."""
+    """Returns the output, the exit status, and the run-queue wait of the thread that reads
+    samples."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, **more)
         wait_for_end(process)
@@ -146,8 +149,8 @@ class Run:
         return counts
 
     def paths_in(self, modules, begin="main", inlined=False):
-        """Samples by path, from below `begin` (else the outermost, and a "?" before it) to the
-        innermost frame in one of `modules`."""
+        """Returns samples by path, from below `begin` to the innermost frame in one of `modules`.
+        Without `begin` the path starts at the outermost frame, with a "?" before it."""
         counts = collections.Counter()
         for names, of, n in self.paths(inlined):
             last = max((i for i, m in enumerate(of) if m in modules), default=None)
@@ -176,7 +179,7 @@ class Run:
     # ---- What must hold of all ------------------------------------------------------------
 
     def wrong(self):
-        """What disagrees within the experiment: sentences."""
+        """Returns the contradictions within the experiment, as sentences."""
         said = []
         n = self.run()["sample_n"]
 
@@ -261,6 +264,7 @@ def imported(assay, data):
 
 
 def matches(path, key):
-    """Whether a path is that of a key of structure.c: "*" stands for any functions in between."""
+    """Returns whether a path matches a key of structure.c: "*" stands for any functions in
+    between."""
     pattern = re.escape(key).replace(r"\*;", r"([^;]*;)*")
     return re.fullmatch(pattern, path) is not None

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happened on this host while something ran, read beside it and never from its result: by how
-much the processors came too late (witness.c), what a hypervisor stole, how long others waited."""
+"""Disturbances of this host while a program ran, independent of its result: delays of wake-ups on
+each CPU (witness.c), stolen time, and run-queue waits of others."""
 import pathlib
 import subprocess
 
 
 def stolen_s():
-    """Of all processors, by the kernel's account: in hundredths."""
+    """Returns stolen seconds of all CPUs, by the kernel's account in hundredths."""
     words = pathlib.Path("/proc/stat").read_text().splitlines()[0].split()
     return int(words[8]) / 100 if len(words) > 8 else 0.0
 
 
 def queued_s():
-    """How long somebody waited for a processor; 0 where the kernel does not say."""
+    """Returns the seconds in which a task waited for a CPU; 0 if the kernel does not report it."""
     try:
         text = pathlib.Path("/proc/pressure/cpu").read_text()
         return int(text.split("total=")[1].split()[0]) / 1e6

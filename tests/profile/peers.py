@@ -118,7 +118,7 @@ def known(function, of):
     """A function that both name; all others of a file are one: local ones of stripped files have
     names of assay's own, and the nearest exported one of perf's."""
     local = function == "[unknown]" or function.startswith("func_") or function.endswith("@plt")
-    # Of several names of one function they choose different ones.
+    # If one function has several names, the tools choose different ones.
     name = perf.bare(function).lstrip("_").replace("memmove", "memcpy")
     return ("others", of) if local else (name, of)
 
@@ -153,7 +153,7 @@ def shares(name, assay, folder, command, env):
 
 
 def further(theirs, ours):
-    """Of stacks that are not the same: samples of which one's is the inner part of the other's."""
+    """Returns the samples with different stacks, one of which is the inner part of the other."""
     inner, left = 0, collections.Counter(ours)
     for stack, n in theirs.items():
         for other in [o for o in left if o[-len(stack):] == stack]:

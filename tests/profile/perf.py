@@ -7,7 +7,7 @@ import subprocess
 
 
 def may_record(folder):
-    """Whether perf is here and may sample."""
+    """Returns whether perf is installed and may sample."""
     folder.mkdir(parents=True, exist_ok=True)
     try:
         record(folder, ["true"], None)
@@ -29,10 +29,10 @@ def record(folder, command, stacks, rate=997, event="cpu-clock:u", name="perf.da
 
 
 def stacks(data, inlined=False):
-    """Samples by stack, the outermost frame first: ((function, file name), ...). A frame that is
-    not known has the name "[unknown]"; the library's version of a name is left out, and so is the
-    frame at the last address of all, where perf ends a stack that was longer than the copy.
-    `inlined`: with inlined functions."""
+    """Returns samples by stack, the outermost frame first: ((function, file name), ...). An unknown
+    frame has the name "[unknown]". Version suffixes of names are left out. So is the frame at the
+    last address of all, with which perf ends a stack longer than the copy. `inlined`: with inlined
+    functions."""
     done = subprocess.run(["perf", "script", "-i", str(data), "-F", "ip,sym,dso",
                            *([] if inlined else ["--no-inline"])],
                           capture_output=True, text=True)

@@ -26,8 +26,8 @@ build.HERE, build.SRC = HERE, HERE / "programs"
 SPINNERS = [f"spin_{k:02}" for k in range(12)]
 # How often a recording, and those of a group together, are made again because of the host.
 REPEATS, REPEATS_IN_ALL = 3, 12
-# For as long the reader must have had no processor until it can have come too late: what is not
-# read lies in buffers that many threads fill in some tenths of a second (sample/rings.c).
+# Samples may be lost if the reader has no CPU for this long: unread samples lie in buffers that
+# many threads fill in some tenths of a second (sample/rings.c).
 LATE_S = 0.1
 # Points that are not held yet, and why; when one fails it is skipped with this reason.
 GAPS = {
@@ -63,35 +63,35 @@ def own_clock(run):
 
 
 def room(want):
-    """What the time of all samples may be off: half a sample for each thread and processor, begin
-    and end of the program, which are not in its account."""
+    """Returns the tolerance of the time of all samples: half a sample for each thread and CPU, and
+    begin and end of the program, which its account lacks."""
     return 0.01 * want + 0.004
 
 
 def bearable(want):
-    """What the host may take so that a loss of 5 % is told all the same."""
+    """Returns the disturbance by the host up to which a loss of 5 % is still noticed."""
     return max(0.045 * want - room(want), room(want) / 2)
 
 
 def stretch_room(want, rate, moves):
-    """The same for one stretch of a thread. Its samples come by a clock of its own, so that their
-    number is not drawn: the event of each processor that it was on only meets begin and end at any
-    part of its period, and is less than one sample off (variance 1/6). Of many the sum is farther
-    off than z standard deviations with a probability of less than 2 exp(-z^2 / 2): 7e-11 for 7."""
+    """Returns the tolerance of one interval of a thread. Samples come by a clock of the thread, so
+    their number is not random. The event of each CPU used hits begin and end at any part of its
+    period. It is less than one sample off (variance 1/6). The sum of many is off by more than z
+    standard deviations with a probability of less than 2 exp(-z^2 / 2): 7e-11 for 7."""
     return room(want) + min(1 + moves, 7 * math.sqrt((1 + moves) / 6)) / rate
 
 
 def preempted_s(switches):
-    """How much longer samples may say than the program's clock. A thread that is preempted has the
-    interrupt that wakes the next one, up to the switch, and is sampled in it, but the kernel
-    charges it to the next one (no second reading of the clock between wake-up and switch): 6 to
-    8 us each on a calm host, whatever the rate."""
+    """Returns the excess of samples over the program's clock. A preempted thread is sampled in the
+    interrupt that wakes the next thread, up to the switch. The kernel charges that time to the next
+    thread, because it does not read the clock between wake-up and switch. On a calm host it is 6 to
+    8 us each, at any rate."""
     return 20e-6 * switches
 
 
 def amiss(got, want, taken, off=None, over=0):
-    """"" when samples of `got` seconds are those of `want` seconds, of which the host may have
-    taken some, give or take `off`, or `over` more; else the sentence."""
+    """Returns "" if samples of `got` seconds agree with `want` seconds, else a sentence. The host
+    may have taken up to `taken`. The tolerance is `off`, plus `over` for an excess."""
     off = room(want) if off is None else off
     if -off - taken <= got - want <= off + taken + over:
         return ""
@@ -100,8 +100,8 @@ def amiss(got, want, taken, off=None, over=0):
 
 
 def agreement(theirs, ours, program):
-    """(samples whose stacks are the same, all, the most frequent others). Frames of libraries are
-    the same when their files are."""
+    """Returns (samples with equal stacks, all samples, the most frequent others). Frames of
+    libraries are equal if their files are."""
     counts = []
     for stacks in (theirs, ours):
         counts.append(collections.Counter())
@@ -134,13 +134,13 @@ class Truth:
         return None if why else self.outdir / row
 
     def recorded(self, folder, command, name, measure, **more):
-        """(run, the time of its samples, that by the program's clock). A recording is made again
-        for what was seen beside it alone (host.py), never for what came out of it: when so much
-        time was taken away that a loss of 5 % might be the host's."""
+        """Returns (run, the time of its samples, that by the program's clock). A recording is
+        repeated only for disturbances seen beside it (host.py), never for its result. That happens
+        if so much time was lost that the host might explain a loss of 5 %."""
         for again in range(1 + REPEATS):
             with Host(self.witness) as self.host:
                 run = Run(self.assay, folder, command, **more)
-            if self.was_late(run):  # what was lost so is told, and may be of any function
+            if self.was_late(run):  # such losses are reported, and may be of any function
                 self.host.taken_s += run.run()["lost_sample_n"] / run.run()["rate_hz"]
             got, want = measure(run) if measure else (0, own_clock(run))
             self.calm = self.host.taken_s <= bearable(want)
@@ -153,12 +153,13 @@ class Truth:
         return run, got, want
 
     def was_late(self, run):
-        """Whether the reader had no processor for so long that it may not have read all."""
+        """Returns whether the reader may have lost samples, because it had no CPU for too long."""
         return run.queued_s + self.host.taken_s >= LATE_S
 
     def judge_chance(self, name, wrong, taken, calm=None):
-        """The same of what chance decides too. `wrong` says why the point fails, of a risk and of
-        what the host has taken. What might be chance is left to a second recording of all."""
+        """Judges a result that also depends on chance. `wrong` returns the reason of a failure, for
+        a risk and for the time that the host has taken. A doubtful result is left to a second
+        recording of all."""
         if not self.is_second and wrong(DOUBT, 0) and not wrong(SURE, 0):
             print(f"# {name}: to be seen again: {wrong(DOUBT, 0)}".replace("\n", "; "), flush=True)
             self.doubts.add(name)
@@ -167,8 +168,8 @@ class Truth:
         self.judge(name, wrong(risk, 0), wrong(risk, taken), calm)
 
     def judge(self, name, wrong, wrong_at_least, calm=None):
-        """A point that fails for `wrong` on a calm host, on a busy one only for what the host
-        cannot have done; between the two nothing can be said."""
+        """Reports a point. On a calm host it fails for `wrong`. On a busy host it fails only for
+        faults that the host cannot cause. Otherwise it cannot be judged."""
         if wrong and not wrong_at_least and not (self.calm if calm is None else calm):
             self.tap.skip(name, f"cannot be judged: {self.host}: {wrong}".replace("\n", "; "))
         else:
@@ -288,7 +289,7 @@ class Truth:
         self.fair(name, {f: (functions.get(f, {"inclusive_sample_n": 0})["inclusive_sample_n"],
                              sum(t["ns"][k] for t in threads) / run.truth["total_ns"])
                          for k, f in enumerate(SPINNERS)}, total)
-        # The kernel's first sample of a thread comes after a whole period on each processor.
+        # The kernel's first sample of a thread comes after a whole period on each CPU.
         period, view = 1e9 / 499, {t["tid"]: t for t in run.view("threads")}
         least = sum(max(0, int(sum(t["ns"]) / period) - view[t["tid"]]["cpu_migration_n"])
                     for t in threads if t["tid"] in view)
@@ -302,8 +303,8 @@ class Truth:
         self.tap.point(set(view) >= tids, f"{name}: each is listed", f"{len(tids & set(view))}")
 
     def short_threads(self):
-        """Threads shorter than the time between samples: the kernel samples hardly any of them
-        (each begins with a whole period), but all are counted, and their time is known."""
+        """Threads shorter than the time between samples. The kernel samples hardly any of them,
+        because each begins with a whole period. All are counted, and their time is known."""
         name = "10,000 threads"
         run = self.record("many", ["./p", 10000, 200000], name, measure=None)
         if not run:
@@ -383,8 +384,8 @@ class Truth:
                                f"{row}, rank {rank}: its samples", process["sample_n"])
 
     def stretch(self, name, got, want, off, over):
-        """One stretch of processor time, and that of the samples in it. Not the time of a whole
-        rank: what it waits, spinning, in MPI its own clock does not tell."""
+        """Compares one interval of CPU time with the samples in it. It is not the time of a whole
+        rank: its own clock does not include spinning in MPI."""
         taken = self.host.taken_s
         calm = taken <= 0.045 * want - off
         self.judge(name, amiss(got, want, taken if calm else 0, off, over),
@@ -407,10 +408,10 @@ class Truth:
     # ---- Call paths -----------------------------------------------------------------------
 
     def held(self, name, run, modules=("p",), strays=0.0, cut=()):
-        """Paths of the functions that burn are the program's, with its shares; one that ends on
-        the way there (a prologue) is the program's too. `strays`: the part of samples that may be
-        elsewhere; `cut`: keys whose way from main need not be known, and which recurse: a sample
-        may find them on the way down."""
+        """Checks that the paths of burning functions, and their shares, are the program's. A path
+        that ends on the way there (a prologue) is valid too. `strays`: the part of samples that may
+        be elsewhere. `cut`: recursive keys with an unknown way from main, which a sample may find
+        on the way down."""
         keys = run.truth["ns"]
         burners = {key.rpartition(";")[2] for key in keys}
         counts, strange = collections.Counter(), {}
@@ -426,8 +427,8 @@ class Truth:
         total = run.run()["sample_n"]
 
         def strange_paths(risk, _):
-            """None where there may be none. Of rare ones, whose part is well below `strays`, chance
-            may find more once."""
+            """Returns the strange paths; "" if their number is allowed. Chance may find more rare
+            paths, with a part well below `strays`, once."""
             n = sum(strange.values())
             if n <= strays * total or (strays and risk == SURE and
                                          not unlikely(n, total, strays, SURE)):
@@ -486,8 +487,8 @@ class Truth:
     # ---- Stacks against those of perf --------------------------------------------------------
 
     def unwinding(self):
-        """The same samples, unwound by perf and by assay: in the program by functions, in libraries
-        (of whose local functions perf has no names) by frames."""
+        """The same samples, unwound by perf and by assay. The program is compared by functions.
+        Libraries are compared by frames, because perf has no names of their local functions."""
         if not perf.may_record(self.outdir):
             self.tap.skip("unwinding", "perf (linux-perf) is not here, or may not sample")
             return
@@ -517,8 +518,8 @@ class Truth:
         run = self.record("jit", ["./p", 0.3], "jit")
         if run:
             jit = {m["name"] for m in run.view("modules") if m["kind"] == "jit"}
-            # Generated code has no unwind tables: on its first and last instruction nobody knows
-            # the caller.
+            # Generated code has no unwind tables: on its first and last instruction the caller is
+            # unknown.
             self.held("jit", run, modules={"p"} | jit, strays=0.01)
         run = self.record("kernels", ["./p"], "fortran")
         if run:
@@ -690,8 +691,8 @@ class Truth:
                            f"{row}: loops say where they were inlined")
 
     def as_perf(self):
-        """The same samples: frames of inlined functions are those of perf. Below main: what it
-        says of aliases in libc is no inlining."""
+        """The same samples: frames of inlined functions are those of perf. Below main, because perf
+        shows aliases in libc as inlined."""
         def below_main(stacks):
             counts = collections.Counter()
             for stack, n in stacks.items():
@@ -720,8 +721,8 @@ class Truth:
     # ---- Waiting ------------------------------------------------------------------------------
 
     def between(self, name, least, got, most, why):
-        """Seconds of waiting, within bounds. What the host takes while a thread runs is neither in
-        its processor time nor in what the kernel tells of its waits."""
+        """Checks seconds of waiting against bounds. Time that the host takes while a thread runs is
+        not part of its CPU time. It is also not part of the waits that the kernel reports."""
         taken = self.host.taken_s
         self.judge(name, "" if least <= got <= most else f"{got} s, {least} to {most} s; {why}",
                    not least - taken <= got <= most + taken)
@@ -734,8 +735,8 @@ class Truth:
         delay, all_ns = ns.pop("delay"), sum(ns.values())
         for name, most_ns in ns.items():
             got = functions.get(name, {}).get("blocked_inclusive_time_s", 0)
-            # At most what the thread was not running; less what it was pushed off before it waited,
-            # and its part of what the thread had no processor for when its waits were over.
+            # At most the time that the thread was not running. Subtract the time for which it was
+            # preempted before it waited. Subtract its part of the run-queue wait after its waits.
             self.between(f"waits: {name} is blocked as long as it waits",
                          0.8 * most_ns * (1 - delay / all_ns) / 1e9, got, most_ns / 1e9 + 0.001,
                          f"{delay / 1e9} of {all_ns / 1e9} s in all without a processor")
@@ -776,7 +777,7 @@ GROUPS = {name: getattr(Truth, name) for name in
 
 
 def descends(path, key):
-    """Whether a path is a key whose last function has called itself."""
+    """Returns whether a path is a key with a last function that has called itself."""
     return path.startswith(key + ";") and set(path[len(key) + 1:].split(";")) == {
         key.rpartition(";")[2]}
 

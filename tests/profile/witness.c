@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a host takes away: a thread on each processor sleeps for a millisecond at a time, before all
- * others where it may, and adds up by how much it wakes too late. In a virtual machine that is when
- * the host did not run this processor or was late with its timers, of which /proc/stat knows a part
- * only (as steal, in hundredths of a second). On SIGTERM prints nanoseconds, of all processors.
+ * Measures the time that a host takes away. A thread on each CPU sleeps for a millisecond at a
+ * time, with real-time priority if permitted. It adds up the delays of its wake-ups. In a virtual
+ * machine, such a delay means that the host did not run this CPU or had slow timers. /proc/stat
+ * knows only a part of it (as steal, in hundredths of a second). On SIGTERM prints nanoseconds of
+ * all CPUs.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -12,7 +13,7 @@
 #include <stdio.h>
 #include <time.h>
 
-/* What waking up takes where nobody takes anything away. */
+/* Time of an undisturbed wake-up. */
 enum { EVERY_NS = 1000000, USUAL_NS = 500000, PROCESSORS = 1024 };
 
 static uint64_t late_ns[PROCESSORS];

@@ -78,6 +78,7 @@ CLEAN = {
     "data/a/a.txt": "flag a\n    sql     SELECT who, whose FROM nobody\n    title   Short\n",
     "web/src/a.ts": "const whose = f('a b');\n",
     "tools/a.py": '"""Title.\n\nusage: a.py WHO\n  whose file\n"""\nwho = "whose file is told"\n',
+    "tests/a.bats": "cat >a.c <<'END'\n" + "#include <a.h>\n" * 21 + "END\n",
     "src/a/quoted.c": "/* prose: off */\n/* Of whom is told. */\n/* prose: on */\n",
 }
 

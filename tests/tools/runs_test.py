@@ -26,7 +26,7 @@ TESTS = [("base/csv", {"unit"}), ("cli/run", {"nightly-sanitizers"}), ("cli/info
 
 
 def loaded(root, name):
-    """Returns a tool, whose file name has a hyphen, as a module."""
+    """Returns a tool with a hyphen in its file name as a module."""
     sys.path.insert(0, str(root / "tools"))
     spec = importlib.util.spec_from_file_location(name.replace("-", "_"), root / f"tools/{name}.py")
     module = importlib.util.module_from_spec(spec)

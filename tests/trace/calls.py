@@ -48,7 +48,7 @@ def traced_calls(dump, directory):
 
 
 def difference(logged, traced):
-    """What differs first; "" where nothing does."""
+    """Returns the first difference; "" if both are equal."""
     for n, (own, seen) in enumerate(zip(logged, traced)):
         if own != seen:
             return f"call {n}: the program says '{own}', the trace '{seen}'"

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prints the calls of a trace as tests/trace/programs log them: for each process and thread a line
- * "process RANK SIZE TID", then one line a call of MPI, with its messages; what stands for several
- * calls is as many lines. With "teams" the records of OpenMP instead: a line "thread TID", then one
- * line each; with "callers" where calls come from: "ROUTINE ADDRESS FILE+ADDRESS, ..."; with
- * "times" how clocks were corrected, and when calls of MPI began and ended; with "nested" each call
- * as "DEPTH ROUTINE", where those that do not end in their order are a fault; with
- * "samples" those alone, behind the routine that they fell in or "-": "ROUTINE NS ADDRESS
- * FILE+ADDRESS, ...", and at the end of a thread "lost N"; with "marks" when what was: for each
- * thread a line "of RANK TID", then "KIND NS FIELD FIELD", or "enter|leave NS ROUTINE"; with
- * "counters" values at events: "of TID", then "enter|leave|counter NAME NS VALUE", with
- * tabulators in between. With "devices" records of queues are lines, with tabulators.
+ * Prints the calls of a trace in the form of the logs of tests/trace/programs. Each process and
+ * thread has a line "process RANK SIZE TID", then one line per MPI call with its messages. A record
+ * of several calls is as many lines. Other records are printed with one of these words:
+ *
+ * - teams: records of OpenMP: a line "thread TID", then one line each
+ * - callers: call sites: "ROUTINE ADDRESS FILE+ADDRESS, ..."
+ * - times: corrections of clocks, and begin and end of MPI calls
+ * - nested: each call as "DEPTH ROUTINE"; calls that do not end in their order are a fault
+ * - samples: samples with the routine that they fell in or "-": "ROUTINE NS ADDRESS FILE+ADDRESS,
+ *   ...", and at the end of a thread "lost N"
+ * - marks: for each thread a line "of RANK TID", then "KIND NS FIELD FIELD", or "enter|leave NS
+ *   ROUTINE"
+ * - counters: values at events: "of TID", then "enter|leave|counter NAME NS VALUE", with tabulators
+ *   in between
+ * - devices: records of queues, with tabulators
+ *
  * usage: dump DIRECTORY [teams|callers|times|nested|samples|marks|counters|devices]
  */
 #include <inttypes.h>
@@ -92,7 +97,7 @@ static int show_stream(const struct as_trace_process *p, struct as_trace_stream 
            as_trace_stream_facts(stream)->lost_n;
 }
 
-/* What the program can know: which member, how many, which sort. */
+/* Prints the facts that the program can know: the member, the count, the kind. */
 static void show_team_record(const struct as_trace_event *e)
 {
     const int64_t *f = e->field;

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exports of traces hold the facts of the trace: exports.py ASSAY SOURCE DIRECTORY
 
-Readers of .prv and of Perfetto's packets written from the descriptions of the formats alone, and
-otf2-print, against what `assay trace` says in JSON: time and calls of each routine in each thread,
-messages and their bytes, states without gaps.
+Readers of .prv and of Perfetto's packets are written from the descriptions of the formats alone;
+otf2-print reads OTF2. The results are compared with the JSON of `assay trace`: time and calls of
+each routine in each thread, messages and their bytes, states without gaps.
 """
 import collections
 import json
@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 CASES = ("late_nonblocking", "late_sender_large", "alltoall", "nonblocking_allreduce")
-# Of src/groups.c: what formats have no messages for.
+# Cases of src/groups.c for which the formats have no messages.
 GROUPS = {"mpich": ("chain_later", "late_post", "window_lock", "parts"),
           "openmpi": ("chain_later", "late_post", "window_lock")}
 MPI_TYPES = range(50000001, 50000006)

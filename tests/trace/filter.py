@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Filters and scores of traces: filter.py ASSAY PROGRAMS LIBASSAY INCLUDE DIRECTORY
 
-What a filter leaves out is absent and counted, all else is as the program says it, and messages are
-matched as before; a score of a whole trace says how large the filtered one is. With both MPIs, with
-regions of <assay/assay.h>, and without MPI. Skips what is not installed.
+Filtered calls are missing and counted. All other calls are as the program logged them, and messages
+still match. The score of a whole trace predicts the size of the filtered one. Runs with both MPIs,
+with regions of <assay/assay.h>, and without MPI. Missing programs are skipped.
 """
 import collections
 import json
@@ -100,7 +100,7 @@ def filtered_and_exact(bench):
                if key[1] in ("MPI_Comm_rank", "MPI_Comm_size", "MPI_Allreduce",
                              "MPI_Iallreduce")}
     want = {key: n for key, n in said.items() if key not in missing}
-    # Of tests those that found their message stay.
+    # Only tests that found their message stay.
     vain = want[1, "MPI_Test"] - ROUNDS
     want[1, "MPI_Test"] = ROUNDS
     equal("calls", calls_of(answer), want)
@@ -174,8 +174,9 @@ def beginning_of(bench, late_ms):
 
 
 def beginning_alone(bench):
-    # Three seconds and more behind MPI_Init, of which the first is recorded; more of them where who
-    # ends the recording had no processor for two seconds, for half a minute, for minutes.
+    # The run lasts more than three seconds after MPI_Init; the first second is recorded. The run is
+    # repeated with longer times in case the recording ends too late on a busy host: two seconds,
+    # half a minute, minutes.
     for late_ms in (20, 200, 2000):
         score, is_part = beginning_of(bench, late_ms)
         if is_part:

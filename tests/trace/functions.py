@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of programs in traces: functions.py ASSAY DUMP PROGRAMS LIBASSAY INCLUDE DIRECTORY
 
-Programs log each call of theirs with its depth; a trace has the same calls in the same order, each
-within that which made it, whatever compiler, whether jumps and exceptions leave some, in threads,
-on other stacks, in children. Skips compilers that are not installed.
+Programs log each call of theirs with its depth. A trace has the same calls in the same order, each
+within its caller. Covers several compilers, jumps and exceptions, threads, other stacks and
+children. Missing compilers are skipped.
 """
 import collections
 import json
@@ -17,7 +17,7 @@ import sys
 
 REGIONS = "SCOREP_REGION_NAMES_BEGIN\n{}\nSCOREP_REGION_NAMES_END\n"
 ENVIRONMENT = dict(os.environ, ASSAY_NO_MEASURE="1")
-# What belongs to the compiler's library, or writes the log.
+# Functions of the compiler's library, or that write the log.
 NOT_OURS = re.compile(r"std::|_GLOBAL_|__static_|__gnu|operator|Seen::|solver::note$")
 
 
@@ -57,7 +57,7 @@ class Bench:
         return self.assay_trace("--force", "-o", "out.assay", *options, "--", *command)
 
     def seen(self):
-        """Of each thread "DEPTH NAME" of its calls; a dump that finds a fault raises."""
+        """Returns, for each thread, "DEPTH NAME" of its calls; a fault in the dump raises."""
         run = subprocess.run([self.dump, "out.assay/run-001/trace", "nested"], capture_output=True,
                              text=True, check=False)
         threads = []
@@ -170,7 +170,7 @@ def filtered_by_readable_names(bench):
     said = said_by("log")
     equal("calls", calls_of(answer), {name: n for name, n in said.items()
                                       if "Grid" in name or "leaf" in name})
-    # What a score proposes is understood by the next trace.
+    # The next trace accepts the filter that a score proposes.
     bench.trace(program, "log")
     bench.assay_trace("--score", "out.assay", "--write-filter", "short.filter", "--force")
     answer = bench.trace(program, "log", options=("--groups", "functions", "--filter",
@@ -220,7 +220,7 @@ def switched(bench):
     equal("ends without a beginning", answer["unmatched"], 0)
 
 
-# ---- Of programs that nobody compiled anything into
+# ---- Programs without compiled instrumentation
 
 OURS = "leaf,again,jumps,lands,varying,last_call,handled,on_another_*,inlined"
 

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wait states among some of the ranks: groups.py ASSAY DUMP SOURCE DIRECTORY
 
-Neighbours, windows and messages in parts, as waits.py has messages and operations of all: the
-program logs its own calls, which the trace must have, too; from these the wait states are worked
-out here by their definitions, and compared with those of the trace, each within 3 %. Skips what MPI
-is not installed.
+Tests neighbours, windows and partitioned messages; waits.py tests messages and collectives. The
+program logs its own calls, which the trace must have, too. The expected wait states are computed
+here from the log by their definitions, and must agree within 3 %. Cases that MPI does not support
+are skipped.
 """
 import collections
 import os
@@ -17,7 +17,7 @@ from both_mpis import run_points
 
 ROUNDS, RANKS = 6, 3
 Call = collections.namedtuple("Call", "rank name enter leave ranks")
-# What a case plants, and in how many waits for who is late at least.
+# The planted delays of a case: the minimum number of waits for the delayed rank.
 NEIGHBOURS = {"ring": 12, "line": 8, "chain": 6, "star": 8, "told": 4, "chain_later": 6,
               "chain_prepared": 6}
 PLANTED = {case: {"wait_at_neighbours": n} for case, n in NEIGHBOURS.items()}
@@ -69,7 +69,7 @@ def window_waits(logs):
 
 
 def epochs(logs):
-    """Of each pair (origin, target): calls of the epochs of one, and of the other."""
+    """Returns, for each pair (origin, target), calls of the epochs of one, and of the other."""
     accesses, exposures = collections.defaultdict(list), collections.defaultdict(list)
     for log in logs:
         for at, call in enumerate(log):
@@ -98,7 +98,8 @@ def exposure_waits(logs):
 
 
 def held(logs):
-    """(calls of one that has a lock, whether nobody else may have one); of one target all."""
+    """Yields (calls of a lock owner, whether the lock is exclusive); all calls are of one
+    target."""
     for log in logs:
         for at, call in enumerate(log):
             if call.name in ("exclusive", "shared"):

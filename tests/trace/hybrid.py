@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""MPI with OpenMP: one thread of one rank is late, and all others wait, some through others.
+"""MPI with OpenMP: one thread of one rank is delayed, and all others wait, some through others.
 
 usage: hybrid.py ASSAY DUMP SOURCE DIRECTORY
 
-What the program logged must be in the trace, when it says. From these times it is worked out how
-long who waited, which is what the trace says, within 3 %; and, as soon as nearly all of that is for
-the late thread, whose fault it is: that thread's, also what the other rank waited for it; and what
-the finding says.
+The trace must have the logged calls at their times. The expected waits are computed from these
+times; the waits of the trace must agree within 3 %. If nearly all of them are for the delayed
+thread, it must be the cause. It must also be the cause of the waits of the other rank. The finding
+must name it.
 """
 import collections
 import json
@@ -20,8 +20,8 @@ import sys
 import traced
 
 ROUNDS = 4
-# Milliseconds: others, who may have no processor, are late as well; then more of it. The last are
-# for hosts that stand still for seconds.
+# Delays in milliseconds. On a busy host other threads are delayed as well, and a longer delay is
+# tried. The last are for hosts that stand still for seconds.
 LATE_MS = (20, 150, 600, 2000, 8000, 30000)
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 POINTS = ("waits", "cause", "place", "finding")
@@ -125,8 +125,8 @@ def judge_finding(parallel, line):
 
 
 def try_late(tools, mpi, line, late_ms):
-    """(point -> why it fails, whether nearly all waited for the late thread, for a part of the run
-    that is worth a word)"""
+    """Returns (point -> reason of its failure, whether nearly all waited for the delayed thread
+    long enough for a finding)."""
     parallel = trace_once(tools[0], mpi, late_ms)
     try:
         marks = traced.Marks(tools[1], "hybrid.assay")

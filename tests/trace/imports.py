@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A trace that was written for other tools and imported again says the same: imports.py ASSAY
+"""A trace that was exported for other tools and imported again has the same facts: imports.py ASSAY
 WAITS_C CALLS_C DIRECTORY
 
-Through .prv and .prv.gz, and through OTF2: calls with their times and bytes, messages, who waited
-for whom; of .prv, which has the span of each thread, also what each thread did. Programs: those of
-known waits, and one of random calls with communicators of its own. Then files that are no traces.
+The formats are .prv, .prv.gz and OTF2. The facts are calls with times and bytes, messages, and wait
+states with their causes. A .prv has the span of each thread, so activities of threads are compared,
+too. The programs have known waits, or random calls with communicators of their own. Then files that
+are not traces are imported.
 """
 import collections
 import gzip
@@ -57,7 +58,7 @@ def facts_of(parallel, with_spans, with_requests, with_folded=False):
         facts["message", row["from"], row["to"]] = row["n"], row["size_b"]
     facts["matched"] = parallel["messages_matched_n"]
     for row in parallel["waits"] if with_requests else []:
-        if row["kind"] == "wait_at_neighbours":  # no format says who they are
+        if row["kind"] == "wait_at_neighbours":  # the formats lack the neighbours
             continue
         key = "wait", row["kind"], row["routine"], row["location"]
         facts[key] = facts.get(key, 0) + row["n"]

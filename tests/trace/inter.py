@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wait states across inter-communicators: inter.py ASSAY DUMP SOURCE DIRECTORY
 
-The program logs its own calls, which the trace must have, too; from these the wait states of each
-rank are worked out here: who waits, waits for the other group. They are those of the trace, each
-within 3 % and 2 ms. Skips what MPI is not installed.
+The program logs its own calls, which the trace must have, too. The expected wait states of each
+rank are computed here from the log. A waiting rank waits for the other group. They must agree with
+the trace within 3 % and 2 ms. Cases that MPI does not support are skipped.
 """
 import collections
 import os
@@ -22,8 +22,8 @@ ROUNDS, RANKS = 4, 5
 FIRST = {0, 2, 4}
 OF_ALL = {"barrier": "wait_at_barrier", "allreduce": "wait_at_nxn", "allgather": "wait_at_nxn"}
 KINDS = {"wait_at_barrier", "wait_at_nxn", "late_broadcast", "early_reduce", "late_sender"}
-# (rank, kind) -> waits of a round for who is late. On a busy host the others come late as well, and
-# wait less for what was planted. All else is chance.
+# (rank, kind) -> waits of a round for the delayed rank. On a busy host the others are delayed as
+# well, and wait less. All else is chance.
 PLANTED = {(0, "wait_at_barrier"): 1, (2, "wait_at_barrier"): 1, (4, "wait_at_barrier"): 1,
            (1, "wait_at_barrier"): 1, (3, "wait_at_barrier"): 1, (1, "wait_at_nxn"): 1,
            (3, "wait_at_nxn"): 1, (0, "wait_at_nxn"): 1, (2, "wait_at_nxn"): 1,
@@ -76,7 +76,8 @@ def expected(logs):
 
 
 def found_in(experiment):
-    """Of calls on the world there are barriers alone, whose waits the program does not log."""
+    """Returns the waits of the trace. Calls on the world are barriers alone, and the program does
+    not log their waits."""
     db = sqlite3.connect(f"{experiment}/experiment.db")
     rows = db.execute(
         "SELECT l.rank, w.kind, sum(w.time_ns) FROM trace_wait w JOIN trace_location l USING"

@@ -85,7 +85,7 @@ def check_memory(assay, dump, work, program):
 
 
 def check_off(assay, dump, work, program):
-    """What is not named is not recorded."""
+    """Groups that are not named are not recorded."""
     made = work / "out.assay"
     trace(assay, made, [], [program, "1", "20", "log"], work)
     return "".join(map(str, dump_of(dump, made).values()))
@@ -98,7 +98,7 @@ def check_usage(assay, work):
 
 
 def check_full(assay, dump, work, program):
-    """Where no more can be written the program goes on, and what was is readable."""
+    """On a full disk the program goes on, and the records written so far are readable."""
     made = work / "out.assay"
     run = trace(assay, made, ["--groups", "io", "--limit", "600K"], [program, "9", "16000", "log"],
                 work)
@@ -117,13 +117,13 @@ def asked(assay, made, sql):
 
 
 def doubted(assay, made, name):
-    """Whether the experiment says that the trace is in part, and this alone."""
+    """Returns whether the experiment has the flag of an incomplete trace, and this alone."""
     flags = asked(assay, made, "SELECT name, n FROM v_flags WHERE name LIKE 'trace%'")
     return "" if flags == [{"name": name, "n": 1}] else f"doubts {flags}"
 
 
 def check_ring(assay, dump, work, program):
-    """What was overwritten is a time that was not recorded."""
+    """An overwritten part counts as time that was not recorded."""
     del dump
     made = work / "out.assay"
     run = trace(assay, made, ["--groups", "io", "--ring", "512K"], [program, "9", "60000", "log"],

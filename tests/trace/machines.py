@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks that believe to be on several machines, whose clocks are seconds apart and drift: traces of
-each, merged, have the times that the program logged by the true clock, within what they say of
-themselves. Jobs of which only some ranks are traced end as they would, and so do those of one
-machine, where nothing is measured.
+"""Ranks that seem to run on several machines, with clocks that are seconds apart and drift. Their
+traces, merged, have the times that the program logged by the true clock, within their stated
+uncertainty. Jobs with only some traced ranks end normally. So do jobs of one machine, where nothing
+is measured.
 
 usage: machines.py ASSAY DUMP SOURCE DIRECTORY
 """
@@ -110,8 +110,8 @@ def check_calls(rank, uncertain, logged, traced):
 
 
 def slowest_ns(logs):
-    """The longest that a rank waited for rank 0's answer: the pause of each round, and how long
-    ranks had no processor."""
+    """Returns the longest wait of a rank for rank 0's answer: the pause of each round, and the time
+    of ranks without a CPU."""
     return max(got[2] - sent[1] for log in logs[1:] for sent, got in zip(log[::2], log[1::2]))
 
 
@@ -122,7 +122,8 @@ def check_machine(rank, clock, machine, seconds, host):
     faults = []
     if clock["related"] != MEASURED or clock["machine"] != machine[0] or clock["n"] < 2:
         faults.append(f"rank {rank}: {clock}")
-    # Of the true time, as the drift was planted: 1 / (1 + drift) - 1 of its own.
+    # The planted drift is relative to the clock itself; relative to true time it is 1 / (1 + drift)
+    # - 1.
     drift = 1 / (1 + machine[2]) - 1
     if abs(clock["drift"] - drift) > 2 * (clock["uncertain"] + 1) / 1e9 / seconds + 1e-9:
         faults.append(f"rank {rank}: drifts by {clock['drift']}, not {drift}: {clock}")
@@ -163,7 +164,7 @@ def check_measured(assay, dump, place, mpi, machines):
 
 
 def check_facts(place, clocks):
-    """What the experiment says is what the trace says."""
+    """The experiment has the values of the trace."""
     db = sqlite3.connect(place / "all.assay/experiment.db")
     rows = db.execute("SELECT machine, related, shift_ns, uncertain_ns, residual_ns, measured_n,"
                       " process_n FROM trace_clock ORDER BY machine").fetchall()
@@ -180,7 +181,7 @@ def check_facts(place, clocks):
 
 
 def check_partial(assay, dump, place, mpi, traced):
-    """Of two ranks on two machines one is traced: the job ends, and nobody was measured."""
+    """One of two ranks on two machines is traced: the job ends, and no clock was measured."""
     clean(place)
     script = write_script(place, "ab")
     program = [place / f"clocks.{mpi}", place / "log", "5"]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Samples among the events of a trace. The program has two functions whose work is counted, much of
-one and little of the other, between calls of MPI or parallel regions. Its samples lie in the right
-function, between the right events, in order of time, with the callers that lead to main; none
-disappears: the profile of the same run has as many.
+"""Samples among the events of a trace. The program counts the work of two functions between MPI
+calls or parallel regions: much of one and little of the other. Its samples lie in the right
+function, between the right events, in order of time. Their callers lead to main. None disappears:
+the profile of the same run has as many.
 
 usage: samples.py ASSAY DUMP SOURCE DIRECTORY
 """
@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-# So many parts that a fast core, whose timers tick a hundred times a second, has enough samples.
+# Enough parts for a fast core with timers that tick a hundred times a second.
 ROUNDS, PARTS, MUCH, LEAST_N = "5", "50", 0.6, 20
 
 Sample = collections.namedtuple("Sample", "routine ns functions")
@@ -40,7 +40,7 @@ def functions_of(program):
 
 
 def names_of(frames, functions, program):
-    """Of the program's own frames, the innermost first. Callers are where they return to."""
+    """Returns the program's own frames, the innermost first. A caller is its return address."""
     found = []
     for number, frame in enumerate(frames):
         file, address = frame.rsplit("+", 1)
@@ -121,7 +121,7 @@ def judge_numbers(assay, streams):
 
 
 def judge_facts(assay):
-    """What the computation of a rank is made of: functions, lines and who called them."""
+    """Checks the computation of a rank: functions, lines and callers."""
     faults = []
     for rank, (name, caller) in enumerate((("multiply", "much"), ("divide", "little"))):
         rows = query(assay, "SELECT function, caller, source_file, line, share_pct, n FROM "

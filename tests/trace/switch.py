@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What is recorded when: by calls, a signal, a file, times; and messages around it.
+"""Pauses of tracing by calls, a signal, a file and times; and messages around them.
 
 usage: switch.py ASSAY DUMP SOURCE INCLUDE LIBRARY
 """
@@ -25,7 +25,7 @@ def trace(assay, made, options, command):
 
 
 def writes_of(dump, made):
-    """Of each thread the bytes of what it wrote, with "off" and "on" in between."""
+    """Returns, for each thread, the bytes that it wrote, with "off" and "on" in between."""
     text = subprocess.run([dump, made / "run-001" / "trace"], capture_output=True, text=True,
                           check=False).stdout
     threads = []
@@ -64,10 +64,10 @@ class Switches:
         return ""
 
     def from_outside(self, try_with):
-        """try_with(factor of all times) says why it fails. Who switches may have no processor for a
-        while, and the program may be late: then there is more time. It fails where assay has none
-        for a second, then for ten, and then for a minute: 1e-9 where that takes one of 1,000 tries
-        each."""
+        """Tries with longer times after a failure; `try_with(factor of all times)` returns the
+        reason. The switching process may have no CPU for a while, or the program may be delayed. It
+        fails if assay has no CPU for a second, then for ten, and then for a minute. That has a
+        chance of 1e-9 if one of 1,000 tries each does."""
         why = ""
         for times in (1, 10, 60):
             why = try_with(times)
@@ -146,7 +146,7 @@ class Switches:
             sum(row["readings"] for row in rows.values()))
 
     def check_facts(self, rows):
-        """What the experiment says is what was shown; times off are facts, and a doubt."""
+        """The experiment has the values that were shown; pauses are facts, and a flag."""
         def ask(sql):
             run = subprocess.run([self.assay, "query", "--format", "json",
                                   self.work / "out.assay", sql], capture_output=True, text=True,
@@ -226,7 +226,7 @@ def refused(assay, work, options, said):
 
 
 def check_ranks(assay, dump, work, mpi, program):
-    """Who is off when is each rank's own matter, and messages find their partners all the same."""
+    """Each rank pauses at times of its own, and messages still find their partners."""
     made = work / "out.assay"
     launch = [f"mpirun.{mpi}"] + ["--oversubscribe"] * (mpi == "openmpi") + ["-n", "2"]
     run = trace(assay, made, ["--groups", "mpi"], [*launch, program])
@@ -253,7 +253,7 @@ def check_ranks(assay, dump, work, mpi, program):
 
 
 def check_helpers(assay, dump, work, mpi, program):
-    """Threads that an MPI makes for itself read and write, and are nobody of the program's."""
+    """Helper threads of an MPI read and write, and do not belong to the program."""
     made = work / "out.assay"
     del dump
     launch = [f"mpirun.{mpi}"] + ["--oversubscribe"] * (mpi == "openmpi") + ["-n", "2"]
@@ -266,7 +266,7 @@ def check_helpers(assay, dump, work, mpi, program):
 
 
 def check_bursts(assay, dump, work, mpi, program):
-    """Sums of calls are those of the calls, by rank and routine; there is no word of who waits."""
+    """Sums of calls agree with the calls, by rank and routine; wait states are absent."""
     del dump
     made = work / "out.assay"
     launch = [f"mpirun.{mpi}"] + ["--oversubscribe"] * (mpi == "openmpi") + ["-n", "2"]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds traces of OpenMP to a program that logs its own constructs, in random order: each
-construct of each thread once, in its order; each task begun once, by whom the program says. The
-child of a fork says itself which runtime it has.
+"""Compares traces of OpenMP with a program that logs its own constructs, in random order. The trace
+has each construct of each thread once, in its order. Each task begins once, with the creator that
+the program logged. The child of a fork identifies its runtime itself.
 
 usage: teams.py ASSAY DUMP SOURCE DIRECTORY
 """
@@ -44,7 +44,7 @@ def split_tasks(threads):
 
 
 def difference(logged, traced):
-    """What differs first; "" where nothing does."""
+    """Returns the first difference; "" if both are equal."""
     seen, numbers = split_tasks(traced)
     if sorted(logged) != sorted(seen):
         return f"threads {sorted(logged)}, in the trace {sorted(seen)}"
@@ -76,7 +76,7 @@ def check(assay, dump, program, seed):
 
 
 def check_fork(assay, source):
-    """Regions whose loops gcc divides itself are known by the runtime, in both processes."""
+    """Regions with loops that gcc divides itself are known by the runtime, in both processes."""
     made = subprocess.run(["gcc", "-O1", "-fopenmp", "-o", "teams_fork",
                            pathlib.Path(source).with_name("teams_fork.c")], check=False)
     shutil.rmtree("fork.assay", ignore_errors=True)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Waiting of threads by the trace (`assay trace`) against what the program did.
+"""Waiting of threads by the trace (`assay trace`) against the log of the program.
 
 usage: threads.py ASSAY DUMP SOURCE DIRECTORY
 
-What the program logged must be in the trace, when it says; from these times it is worked out here
-by their definitions how long threads waited for each other, of which kind, and that is what the
-trace says, within 3 %. OpenMP is that of gcc (libgomp) and, where it is here, of clang (libomp).
+The trace must have the logged events at their times. The expected waits of threads, by kind, are
+computed here from these times by their definitions. The trace must agree within 3 %. OpenMP is that
+of gcc (libgomp) and, if installed, of clang (libomp).
 """
 import collections
 import os
@@ -24,13 +24,13 @@ OF_THREADS = ("mutex,condition,semaphore,thread_barrier,join,omp_lock",
                "wait_at_join": 0.9})
 OF_TEAMS = ("critical,serial,imbalance,omp_barrier,loop",
             {"critical_contention": 1, "idle_worker": 1, "wait_at_omp_barrier": 4})
-# Alone: who comes to a barrier when is the matter of those that run tasks there.
+# Alone: arrivals at a barrier depend on the threads that run tasks there.
 OF_TASKS = ("tasks", {"wait_for_tasks": 1})
 OF_GROUPS = ("groups", {"wait_for_tasks": 1})
 
 Line = collections.namedtuple("Line", "kind round thread enter leave tid")
-# What is logged, and what the trace has of it: begin, end, sorts of it, whether around what is
-# logged.
+# Kind of logged line -> records of the trace: begin, end, their sorts, whether they enclose the
+# logged interval.
 TRACED = {"thread_barrier": ("barrier", "barrier_end", {4}, False),
           "barrier": ("barrier", "barrier_end", {0, 1}, False),
           "taskwait": ("barrier", "barrier_end", {2}, False),
@@ -86,7 +86,8 @@ def last_of_all(lines, kind, when):
 
 
 def waits_for_tasks(lines, waiting, task):
-    """Of who made them: from when it has run its own until others have run theirs."""
+    """Returns the waits of the creator of tasks: from the end of its own until others have run
+    theirs."""
     for wait in of_kind(lines, waiting):
         tasks = [line for line in of_kind(lines, task) if line.round == wait.round]
         own = [line.leave for line in tasks if line.thread == wait.thread]

@@ -18,7 +18,7 @@ import time
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 # A case of each MPI, and by how many processes its trace is merged.
 CASES = {"openmpi": ("wrong_order", (2, 3)), "mpich": ("nonblocking_allreduce", (3,))}
-# What is measured while it is made, in tables of facts.
+# Values that are measured meanwhile, in tables of facts.
 MEASURED = {"trace": {"record_ns", "cost_ns", "cost_most_ns"}}
 POINTS = []
 
@@ -151,7 +151,7 @@ def dies(assay, parts):
 
 
 def lost_first(assay, parts):
-    """Without rank 0 there is nobody to say it: the others do."""
+    """Without rank 0 the other ranks report the failure."""
     one = start(assay, 1, 2, *parts, "-o", "out.assay")
     faults = expect("rank 1", ended(one), 1, "rank 0 did not come within 2 s")
     shutil.rmtree("out.assay.ranks", ignore_errors=True)
@@ -169,7 +169,7 @@ def main():
             print(f"ok # SKIP {mpi} is not here")
             continue
         subprocess.run([f"mpicc.{mpi}", "-O1", "-o", f"waits.{mpi}", source, "-lm"], check=True)
-        # What takes one walk through all: counters.
+        # Counters need one walk through all processes.
         point(f"{mpi}: one walk", compare(assay, mpi, "--samples", "--os-counters", "switches"))
         point(f"{mpi}: samples", compare(assay, mpi, "--samples", "--rate", "high",
                                          table="trace_sample"))

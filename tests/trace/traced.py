@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When calls that a program logged began and ended by its trace.
+"""Begin and end of logged calls by the trace of a program.
 
-The program's looks at the clock lie around the tracer's, so each logged call has one traced call
-within it, and hardly any time besides: how long a process was without a processor in between does
-not matter, however busy the host. What the trace says of waiting is then held to these times.
-Where the tracer looks at the clock around the program, as at parts of regions, it is so the other
-way round.
+The program reads the clock outside of the tracer's readings. So each logged call encloses one
+traced call and hardly any other time. A time without a CPU in between does not matter, on any busy
+host. The waits of the trace are then compared with these times. If the tracer reads the clock
+outside of the program, as for parts of regions, the roles are reversed.
 """
 import bisect
 import collections
@@ -15,12 +14,12 @@ import shutil
 import statistics
 import subprocess
 
-# Of the middle one of all calls; a busy host makes some of them long and not half of them.
+# Limit of the median over all calls; a busy host makes some of them long and not half of them.
 BESIDES_MOST_NS = 1_000_000
 # The line through two readings of both clocks may be off by as much as a reading takes.
 CLOCKS_NS = 1000
-# Milliseconds for which somebody is late: on a busy host others come late as well, and wait less
-# for what was planted; then more of it. The last is for hosts that stand still for seconds.
+# Milliseconds of a planted delay. On a busy host other threads are delayed as well, and wait less;
+# then a longer delay is tried. The last is for hosts that stand still for seconds.
 LATE_MS = (20, 100, 500, 2500, 12500)
 
 
@@ -58,8 +57,8 @@ def calls_of(dump, experiment):
 
 
 def placed(logs, calls):
-    """Logs of ranks, each with its calls (that have a name, enter and leave), with the trace's
-    times in place of their own."""
+    """Returns logs of ranks with the times of the trace in place of their own. A call has a name,
+    enter and leave."""
     besides, out = [], []
     for rank, log in enumerate(logs):
         at, own = 0, []
@@ -87,7 +86,7 @@ Span = collections.namedtuple("Span", "begin end words")
 
 
 class Marks:
-    """What threads of one rank (-1: of none) did when, by the trace."""
+    """Activity of the threads of one rank (-1: without a rank), by the trace."""
 
     def __init__(self, dump, experiment):
         trace = next(pathlib.Path(experiment).glob("run-*/trace"))
@@ -125,8 +124,8 @@ def close_enough(besides):
 
 
 def placed_spans(lines, spans, is_around=False):
-    """Logged lines of one thread and sort (enter, leave) with the times of the traced spans, of
-    which each has its own. `is_around`: the spans lie around what was logged."""
+    """Returns logged lines of one thread and sort (enter, leave) with the times of their traced
+    spans. `is_around`: the spans enclose the logged lines."""
     if len(lines) != len(spans):
         raise Misplaced(f"{len(lines)} are logged, {len(spans)} in the trace: {lines[:2]}")
     besides, out = [], []
@@ -142,8 +141,8 @@ def placed_spans(lines, spans, is_around=False):
 
 
 def held_within(lines, spans, long_ns):
-    """Of logged lines of one thread that took long, at which a lock may be waited for: how far they
-    are from the traced waits within them. Who has no processor takes long, and waits for nobody."""
+    """Compares long logged lines of one thread, which may wait for a lock, with the traced waits
+    within them. A thread without a CPU takes long, but does not wait for another."""
     begins = [span.begin for span in spans]
     besides = []
     for line in lines:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks of two threads, of which one computes three times as much: the finding names rank, call,
-function and line, its seconds are those of what the program logged by the trace's times within 3 %,
-and processor times within what so many samples tell. There may be fewer processors than threads,
-and other load. Of ranks that have as much to do each it is never said that one has more.
+"""Ranks of two threads; one rank computes three times as much. The finding names rank, call,
+function and line. Its seconds agree with the log within 3 %, by the times of the trace. CPU times
+agree within the uncertainty of the samples. There may be fewer CPUs than threads, and other load.
+Ranks with equal work are never reported as uneven.
 
 usage: uneven.py ASSAY DUMP SOURCE DIRECTORY
 """
@@ -23,7 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "profile
 from host import stolen_s  # noqa: E402
 
 RUNS, ROUNDS, MORE = 2, 12, 3
-# Of processor time, of a thread in a round: seconds in all, so that it is sure on any processor.
+# CPU time of a thread in a round: seconds in all, so that the result is certain on any CPU.
 WORK_MS = 30
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                    OMP_WAIT_POLICY="passive")
@@ -127,9 +127,9 @@ def judge_waits(runs):
 
 
 def judge_work(runs):
-    """Samples come at equal distances of processor time, so that each of a thread's 12 parts is
-    less than one off: four deviations of drawn ones are far more (83 of 430). A tenth of a second
-    to start in; what a hypervisor took may have no samples."""
+    """Samples come at equal distances of CPU time. So each of a thread's 12 parts is less than one
+    sample off: far less than four deviations of drawn ones (83 of 430). The start may take a tenth
+    of a second. Stolen time may have no samples."""
     faults = []
     for run in runs:
         work = WORK.search(run.late(1))
@@ -147,7 +147,7 @@ def judge_work(runs):
 
 
 def judge_even(run):
-    """More ranks than processors, as much to do in each: nobody has more work."""
+    """More ranks than CPUs, with equal work: the findings must not blame more work."""
     rules = "late", "waiting_in_turn", "load_imbalance"
     return [text for rule, text in run.found if rule in rules
             and re.search("own work takes|But rank . computes for|compute unevenly", text)]

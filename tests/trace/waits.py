@@ -36,7 +36,7 @@ PLANTED = {"late_sender": ("late_sender", 2), "late_sender_large": ("late_sender
 # Left to the night: kinds that are matched and judged as another one is.
 SAME = ("late_sender", "allreduce", "alltoall", "allgather", "reduce_scatter", "late_scatter",
         "nonblocking_broadcast", "early_gather", "exscan")
-# With the other MPI, whose launcher takes its time; one of each way of matching.
+# Cases for the other MPI, which has a slow launcher; one for each way of matching.
 FEW = ("late_sender_large", "late_receiver", "late_nonblocking", "halo", "eager", "barrier",
        "nonblocking_allreduce", "early_reduce")
 

@@ -23,7 +23,8 @@ class Cases:
         out.mkdir(parents=True, exist_ok=True)
 
     def loop_of(self, source, function, compiler, flags):
-        """The loop of `function` with most instructions that is no left-over, or None."""
+        """Returns the loop of `function` with the most instructions that is not a remainder, or
+        None."""
         made = self.out / "case.so"
         command = [compiler, "-g", *flags.split(), "-fPIC", "-shared", HERE / "cases" / source,
                    "-o", made, "-lm"]
@@ -33,7 +34,7 @@ class Cases:
         return max(loops, key=lambda l: l["insns"]) if loops else None
 
     def report(self, function, machine):
-        """What `assay cqa` says of the loop of that case with most instructions."""
+        """Returns the report of `assay cqa` on the loop of that case with the most instructions."""
         said = subprocess.run([self.assay, "cqa", "--machine", machine,
                                "--function", f".*{function}.*", "--format", "json",
                                self.out / "case.so"], check=True, capture_output=True,
@@ -66,10 +67,9 @@ class Cases:
         return self.tap.point(wanted <= named, name, f"named {named}, wanted {wanted}")
 
     def reduction(self):
-        """The divider limits the loop that takes one value at a time, as the paper's did, on all
-        cores. Where four values are divided at once and then added up in order, later cores divide
-        faster than they add: four additions take 16 (Skylake) and 12 cycles (Zen 4), the divider 9
-        and 9.5."""
+        """The divider limits the scalar loop, as in the paper, on all cores. A vectorised loop
+        divides four values at once and adds them up in order. Later cores divide faster than they
+        add: four additions take 16 (Skylake) and 12 cycles (Zen 4), the divider 9 and 9.5."""
         old, new = ("sandybridge", "haswell"), ("skylake-sp", "zen4")
         for compiler in filter(shutil.which, ("gcc", "clang")):
             loop = self.loop_of("reduction.c", "reduce", compiler, "-O3 -fno-math-errno")
@@ -97,7 +97,7 @@ class Cases:
             self.says(loop, {"indirect"}, f"pairs, {name}: by indices")
 
     def products(self):
-        """Half vectors become whole ones with the instruction set of the processor."""
+        """Half vectors become full ones with the instruction set of the CPU."""
         half = self.loop_of("products.c", "products", "gcc", "-O3 -ffast-math")
         whole = self.loop_of("products.c", "products", "gcc", "-O3 -ffast-math -march=x86-64-v3")
         self.tap.equal((half["state"], half["width"]), ("full", 16), "products: half vectors")

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was read of compilers' records, a line each, for tests/vector/suite.py: records FILE... */
+/* Prints the remarks read from compilers' records, a line each, for tests/vector/suite.py: records
+ * FILE... */
 #include <inttypes.h>
 #include <stdio.h>
 

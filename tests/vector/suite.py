@@ -11,11 +11,11 @@ Each loop of src/ that counts has a mark on its first line:
 ELEMENT is the widest type it works on (f64, i16, ...). WORDs are the obstacles that must be named
 with evidence whenever the loop is left scalar; `free` says that nothing is in its way but what the
 code cannot tell (overlap). A loop with `alias` needs a choice at run time when it is vectorised.
-Every build records what the compiler vectorised; the binary alone must tell the same of at least
-98 % of the loops, and each difference stands in known.txt with its cause. RECORDS is our own reader
-of those records; what it finds must be what is found here by expressions, in each form that a
-compiler writes. Of each build, `assay cqa` must have a verdict on every loop, and recommend no
-option that the build was given.
+Every build records the loops that the compiler vectorised. The verdict from the binary alone must
+agree for at least 98 % of the loops. Each difference stands in known.txt with its cause. RECORDS is
+our own reader of those records. Its results must equal those of expressions here, in each form that
+a compiler writes. `assay cqa` must have a verdict on every loop of each build. It must not
+recommend an option that the build was given.
 """
 import fnmatch
 import json
@@ -145,7 +145,7 @@ def recorded(mark, record):
 
 
 def same_width(build, mark, found, widths):
-    """Of the vectors that the main loop works on."""
+    """Checks the width of the vectors of the main loop."""
     _, compiler, _, register_b, _ = build
     if compiler == "clang":
         want = {min(register_b, factor * mark.element_b) for factor in widths}
@@ -197,7 +197,7 @@ class Known:
 
 
 def reasons_wrong(mark, found):
-    """What is wrong with the reasons of a loop that was left scalar."""
+    """Returns an error in the reasons of a loop that was left scalar."""
     named = {r["obstacle"] for l in found.main for r in l["reasons"]}
     bare = [r["obstacle"] for l in found.main for r in l["reasons"] if not r["at"]]
     if bare:
@@ -227,7 +227,7 @@ def check_reports(tap, build, marks, assay, program):
             or not all(v["why"] for v in l["mean"]["what_if"].values())]
     tap.point(not without and not bare, f"{name}: a report on every loop", f"{without} {bare}")
     text = subprocess.run([*command, program], check=True, capture_output=True, text=True).stdout
-    # What its options are is not what they should be.
+    # The list of given options is not a recommendation.
     text = re.sub(r"its\s+options\s+\([^)]*\)", "", text)
     given = [f for f in flags.split() if re.search(rf"{re.escape(f)}(?![\w=-])", text)]
     given += ["-march=native"] if "-march" in flags and "-march=native" in text else []

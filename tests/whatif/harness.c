@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * harness PASSES. Measures the loops of truth.py: for each name of FORMS, nanoseconds and cycles of
- * an element, from two lengths, so that calls and the ends of loops cancel. Arrays fit into the
- * first level of the cache. Both lengths are beyond 88 steps of 64 bytes: the branch that ends a
- * shorter loop is predicted, and a longer one would seem to take some 20 cycles more.
+ * harness PASSES. Measures the loops of truth.py: for each name of FORMS, nanoseconds and cycles
+ * per element. Two lengths are used, so that calls and the ends of loops cancel. Arrays fit into
+ * the first level of the cache. Both lengths are beyond 88 steps of 64 bytes: the branch that ends
+ * a shorter loop is predicted, and a longer one would seem to take some 20 cycles more.
  *
- * Wide vectors make some cores run slower, some ten microseconds after the first one and for most
- * of a millisecond after the last (Intel, Optimization Reference Manual, "Intel AVX-512 power
- * licences"), and slower still while they come and go. So each form runs a while before it is
- * timed, and cycles are by a chain of products that is timed at once behind it, at the frequency
- * that it left: of a pass the least of both, of all passes the median.
+ * Wide vectors make some cores run slower (Intel, Optimization Reference Manual, "Intel AVX-512
+ * power licences"). This begins some ten microseconds after the first one and lasts most of a
+ * millisecond after the last. Cores are slower still during the change. So each form runs a while
+ * before it is timed. Cycles come from a chain of products that is timed at once behind it, at the
+ * same frequency. A pass yields the minimum of both, all passes the median.
  */
 #include <math.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static char *const x = memory, *const y = memory + LONG_B + 2048 + 4096 + 1344,
                    *const z = memory + (WALK + 1) * LONG_B + 8192 + 4096 + 2752;
 static int k[LONG_B / 4];
 
-/* Values whose sums, products and quotients stay ordinary numbers: 1 and near it. */
+/* Values with sums, products and quotients near 1. */
 static void fill(int bits, const char *name)
 {
     const int whole = strstr(name, "_i32") || strstr(name, "_i64");
@@ -95,7 +95,7 @@ static double cycle_ns(void)
     return (now_ns() - began) / (3 * PRODUCTS);
 }
 
-/* Of one form at one length, a call: the least time, and the cycles of each pass. */
+/* One form at one length, per call: the minimum time, and the cycles of each pass. */
 struct timed {
     double ns;
     double *cycles;

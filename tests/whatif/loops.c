@@ -30,7 +30,7 @@
         return (double)s;                                                                          \
     }
 
-/* ---- Scalar and on whole vectors ----------------------------------------------------------- */
+/* ---- Scalar and vectorised ----------------------------------------------------------------- */
 
 LOOP(axpy64, double, x[i] += 1.5 * y[i])                       /* pair axpy64: vector */
 LOOP(axpy32, float, x[i] += 1.5f * y[i])                       /* pair axpy32: vector */
@@ -68,7 +68,7 @@ FOLD(gather64, double, 0, s += y[k[i]])                       /* pair gather64: 
 LOOP(gather32, float, x[i] = 1.5f * y[k[i]])                  /* pair gather32: vector to parts32 */
 LOOP(strided64, double, x[i] = 1.5 * y[3 * i]) /* pair strided64: vector to holes64 */
 
-/* What compilers do with indices and holes is something else: vectors put together by hand. */
+/* Compilers treat indices and holes differently: these vectors are put together by hand. */
 #define AT8(f, i)  f(i + 7), f(i + 6), f(i + 5), f(i + 4), f(i + 3), f(i + 2), f(i + 1), f(i)
 #define AT16(f, i) AT8(f, i + 8), AT8(f, i)
 #define INDEXED(i) y[k[i]]

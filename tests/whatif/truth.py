@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What-if against reality: what `assay cqa` says a change of a loop would bring, held to what it
-brought, measured (loops.c; data in the first level of the cache).
+"""What-if against reality: gains of changes of a loop that `assay cqa` predicts, against measured
+gains (loops.c; data in the first level of the cache).
 
-    truth.py check ASSAY OUT            # recorded code and times, on the table of each core
-    truth.py measure ASSAY OUT          # the same code, measured here, on this machine's table
-    truth.py record ASSAY OUT [TABLE]   # the same, kept as times of this core
+    - truth.py check ASSAY OUT            # recorded code and times, on the table of each core
+    - truth.py measure ASSAY OUT          # the same code, measured here, on this machine's table
+    - truth.py record ASSAY OUT [TABLE]   # the same, kept as times of this core
 
-recorded/ has the assembly of both forms as gcc wrote it (it is compiled where it is missing), so
-that predictions do not depend on the compiler that is installed, and of each core times-TABLE.txt:
-host, date, table, and for each form nanoseconds of an element of the source, and cycles where they
-were measured, too: what is predicted is cycles, and wide vectors lower the clock of some cores. A
-pair is held to 15 %; known.txt names those that are further off, each with its cause.
+recorded/ has the assembly of both forms as gcc wrote it. So predictions do not depend on the
+installed compiler. Missing assembly is compiled. recorded/ also has times-TABLE.txt of each core:
+host, date, table, and for each form nanoseconds per element of the source. It has cycles if they
+were measured: predictions are cycles, and wide vectors lower the clock of some cores. A pair may be
+15 % off; known.txt names the others, each with its cause.
 """
 import datetime
 import json
@@ -93,7 +93,7 @@ def measure(code, out, passes):
 
 
 def read_times(path):
-    """What its head says, and {form: (nanoseconds, cycles or None)}."""
+    """Returns the head, and {form: (nanoseconds, cycles or None)}."""
     text = path.read_text()
     head = dict(re.findall(r"^(host|date|table) +(.*)$", text, re.M))
     rows = re.findall(r"^(\w+) ([\d.]+)(?: ([\d.]+))?$", text, re.M)

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `assay` says to a file it cannot read: one sentence, exit status 2, never a crash.
+"""Files that `assay` cannot read: one sentence, exit status 2, never a crash.
 
     bad.py ASSAY
 
-Every file is made here, byte by byte or from a program compiled here, so that what is wrong with
-it is known. Each run tries a fifth of the many values of a field (turn.py). Of a file whose tables
-of symbols are whole and only its DWARF or unwind information is damaged, the functions must still
-be told.
+Every file is made here, byte by byte or from a program compiled here, so that its fault is known.
+Each run tries a fifth of the many values of a field (turn.py). If only DWARF or unwind information
+is damaged, the functions of the symbol tables must still be listed.
 """
 import json
 import os
@@ -93,7 +92,7 @@ class Bad:
                     wrong.append(f"{verb[0]} {path.name}: no word '{word}': {text[:200]!r}")
         self.tap.point(not wrong, f"{what} ({len(paths)} files)", "\n".join(wrong))
 
-    # ---- files that are no ELF of ours -----------------------------------------------------------
+    # ---- files that are not a supported ELF ------------------------------------------------------
 
     def not_elf(self):
         self.refused(self.folder / "absent", "a missing file", "no such file")
@@ -140,7 +139,7 @@ class Bad:
         assay = self.assay
         how = {}
         if os.geteuid() == 0:
-            # Root reads everything: become nobody, with a copy that nobody can reach.
+            # Root reads everything: change to an ordinary user, with a copy that it can reach.
             self.folder.chmod(0o755)
             copy = self.folder / "assay"
             shutil.copy(assay, copy)
@@ -232,7 +231,8 @@ class Bad:
 
 
 def functions_by_symbol(out):
-    """(name, address) of the functions that a symbol names; None when `out` is no document."""
+    """Returns (name, address) of the functions that a symbol names; None if `out` is not a
+    document."""
     try:
         return {(f["linkage_name"], f["address"]) for f in json.loads(out)["functions"]
                 if f["origin"] in ("symbol", "plt")}

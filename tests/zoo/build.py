@@ -4,8 +4,8 @@
 
     build.py OUTDIR [ROW ...]
 
-A row whose commands and sources did not change since its last build is left alone. A row that
-lacks a program it needs is not built; that is no error here, check.py skips it with the reason.
+A row is left alone if its commands and sources did not change since its last build. A row that
+lacks a program it needs is not built. That is not an error: check.py skips it with the reason.
 """
 import concurrent.futures
 import hashlib

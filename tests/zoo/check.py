@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds `assay info`, `functions` and `disasm` to the truth, program by program.
 
-    check.py ASSAY OUTDIR [ROW ...]      the zoo of rows.toml, built into OUTDIR first
-    check.py ASSAY --host                programs and libraries that Debian ships
+    - check.py ASSAY OUTDIR [ROW ...]      the zoo of rows.toml, built into OUTDIR first
+    - check.py ASSAY --host                programs and libraries that Debian ships
 
-The truth is what we told the compiler (rows.toml), what the sources mark (`line:NAME`), and what
-readelf, nm, objdump and addr2line say (truth.py). Nothing is compared with an earlier output of
-assay itself.
+The truth is the options of the compiler (rows.toml) and the marks in the sources (`line:NAME`). It
+is also the output of readelf, nm, objdump and addr2line (truth.py). Nothing is compared with an
+earlier output of assay itself.
 """
 import bisect
 import collections
@@ -175,7 +175,8 @@ class Check:
     # ---- functions -------------------------------------------------------------------------------
 
     def shift(self, section):
-        """What assay adds to the addresses of a section: it lays out relocatable files itself."""
+        """Returns the number that assay adds to the addresses of a section: it lays out relocatable
+        files itself."""
         if self.doc["type"] != "relocatable":
             return 0
         return next(number(s["address"]) for s in self.doc["sections"] if s["name"] == section)

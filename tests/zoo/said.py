@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What assay says about a binary: its JSON documents, read through one place.
+"""The output of assay about a binary: its JSON documents, read through one place.
 
 doc/reference/json.md is the contract; a field that is not there is a KeyError, and so a failed
 test.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What other tools say about a binary: readelf, objdump, addr2line and c++filt, parsed.
+"""The output of other tools about a binary: readelf, objdump, addr2line and c++filt, parsed.
 
 Nothing here knows assay. Every function takes a path and returns plain Python values, so that a
 check is one comparison. Sizes and addresses are numbers.
@@ -127,7 +127,7 @@ def unwind(path):
     return found
 
 
-# objdump writes these as one instruction with the fwait before it; the processor has two.
+# objdump writes these as one instruction with the fwait before it; the CPU has two.
 WAITING = {"fstcw", "fstsw", "fstenv", "fsave", "finit", "fclex"}
 
 
@@ -149,8 +149,8 @@ def lines(path, addresses, section=None):
     """Address to the set of (base name of the file, line) that tools say; (None, 0) is nothing.
 
     Binutils 2.40 misreads split DWARF 5, 64-bit DWARF with 32-bit line tables, and file 0 of
-    DWARF 5, so where LLVM's tool is installed it is asked too. In a .o file, addresses are offsets
-    in `section`, which only binutils takes.
+    DWARF 5. LLVM's tool is used too if it is installed. In a .o file, addresses are offsets in
+    `section`, which only binutils takes.
     """
     found = lines_by("addr2line", path, addresses, ["-j", section] if section else [])
     if not section and shutil.which("llvm-addr2line"):

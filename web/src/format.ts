@@ -122,7 +122,7 @@ export function withUnit(
     }
 }
 
-/** Counts that nobody reads digit by digit: 2.80 million. */
+/** Formats a count that needs no exact digits: 2.80 million. */
 export function count(value: number): string {
     const size = Math.abs(value);
     if (size < 1e6) return integer(value);
@@ -145,14 +145,14 @@ export function counted(n: number, word: string): string {
 
 type Bound = number | null | undefined;
 
-/** What is known around a value: ± the same on both sides, one bound, or both where they differ. */
+/** The uncertainty of a value: ± the same on both sides, one bound, or two different bounds. */
 export type Spread =
     | { kind: 'half'; half: number }
     | { kind: 'most' | 'least'; bound: number }
     | { kind: 'range'; low: number; high: number };
 
 const FACTORS = new Set(['x', '×', 'factor']);
-const EVEN = 2; // sides of an interval that differ by more are told apart
+const EVEN = 2; // sides of an interval that differ by more are shown separately
 
 /**
  * A lower bound where nothing is (0; of factors 1) and an infinite upper one say nothing: there is
@@ -293,7 +293,7 @@ export function quantityText(quantity: Quantity | null, unit: string | null): st
     return `${value}${margin && ` ${margin}`}${name}`;
 }
 
-/** What a number rests on, in words: for tooltips. */
+/** Returns the origin and basis of a number in words, for tooltips. */
 export function provenance(
     origin: string | null | undefined,
     n: number | null | undefined,

@@ -36,7 +36,7 @@ async function start(): Promise<void> {
     try {
         const slot = document.getElementById('assay-data');
         const doc = await readSlot(slot?.textContent ?? '');
-        slot?.remove(); // megabytes that nobody reads again
+        slot?.remove(); // frees megabytes that are not read again
         const report = new Report(doc);
         startRouting();
         startTips();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bundles the unit tests and runs them by Node.js's own runner, whose output is TAP.
+// Bundles the unit tests and runs them with the test runner of Node.js, which prints TAP.
 //
 // usage: node test/unit.mjs
 

@@ -9,9 +9,9 @@
 #include "base/vec.h"
 
 struct operation {
-    struct as_collective_member *member; /* NULL: nobody began it yet, or it is over */
-    uint32_t left_n;                     /* with those that missed it */
-    bool is_missed;                      /* by some: it will not be complete */
+    struct as_collective_member *member; /* NULL: without a member so far, or complete */
+    uint32_t left_n;                     /* including members that missed it */
+    bool is_missed;                      /* some member missed it: it never completes */
     enum as_collective_kind kind;
     int64_t root;
 };

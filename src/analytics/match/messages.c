@@ -172,7 +172,7 @@ static struct message_half pop_message_half(struct as_messages *m, struct messag
     return half;
 }
 
-/* ---- Two sides meet -------------------------------------------------------------------------- */
+/* ---- Two sides match ------------------------------------------------------------------------- */
 
 static int report_message_match(struct as_messages *m, const struct channel *c,
                                 const struct message_half *send, const struct message_half *receive)
@@ -367,7 +367,7 @@ int as_messages_post(struct as_messages *m, uint64_t comm, int64_t to, int64_t s
     return 0;
 }
 
-/* Whether an earlier one has, or may have taken, a message of the same channel. */
+/* Returns whether an earlier receive has matched, or may match, a message of the same channel. */
 static bool is_before(const struct as_messages *m, uint32_t first, const struct post *post)
 {
     const struct channel *c = &m->channel.at[post->channel];
@@ -403,7 +403,7 @@ static size_t next_released(const struct as_messages *m, uint32_t inbox)
     return next;
 }
 
-/* What waited for one that is done or given up may go on, and others behind it. */
+/* Matches receives that waited for one that is done or cancelled, and those behind them. */
 static int release_waiting(struct as_messages *m, uint32_t inbox)
 {
     while (m->inbox.at[inbox].waiting_n > 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What MPI calls record of themselves becomes messages and operations of many. A call's words count
- * when it is left: then it is known when it began, when it ended, and what it completed.
+ * Turns records of MPI calls into messages and collectives. The records of a call count when it is
+ * left: its begin, its end and the operations that it completed are known then.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +112,8 @@ static struct comm_place place_of(const struct as_trace_walk *walk, uint32_t pro
     return place;
 }
 
-/* Of two groups the ranks of the first come first. False: not all of the other are known. */
+/* Adds the size of the other group; the ranks of the first group come first. Returns false if the
+ * members of the other group are not all known. */
 static bool count_both_groups(struct comm_place *place)
 {
     const struct as_trace_comm *c = place->comm;
@@ -368,7 +369,7 @@ static int on_receive_record(const struct leaving *l, const struct as_call_recor
                             &side);
 }
 
-/* ---- Operations of many ---------------------------------------------------------------------- */
+/* ---- Collectives ----------------------------------------------------------------------------- */
 
 static int leave_collective(const struct leaving *l, const struct as_request *r)
 {
@@ -464,7 +465,7 @@ static int on_parts_record(const struct leaving *l, const struct as_call_record 
     return 0;
 }
 
-/* What was sent when its last partition was ready; all of it is received. */
+/* Completes a partitioned message: its send when its last partition was ready, or its receive. */
 static int parts_done(const struct leaving *l, const struct as_request *r)
 {
     struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)r->comm);
@@ -475,7 +476,7 @@ static int parts_done(const struct leaving *l, const struct as_request *r)
     return as_match_receive(l->walk, r->post, r->partner, r->tag, r->size_b, &side);
 }
 
-/* A send, or an operation of many, is complete. */
+/* Completes a send or a collective. */
 static int on_done_record(const struct leaving *l, const struct as_call_record *record)
 {
     struct as_request *request = find_request(l->walk, l->walker->process, record->request);
@@ -494,7 +495,7 @@ static int on_done_record(const struct leaving *l, const struct as_call_record *
     return 0;
 }
 
-/* It goes its way, and nobody waits for its end. */
+/* Completes a send at its begin: the program waits for no end of it. */
 static int let_go(struct as_trace_walk *walk, const struct as_walker *walker,
                   const struct as_request *request)
 {
@@ -603,7 +604,8 @@ static int missed_collectives(struct as_trace_walk *walk, const struct as_walker
     return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
 }
 
-/* Of persistent operations, which were made while it was recorded. */
+/* Skips starts of a persistent request, made while tracing was on, that happened while it was
+ * off. */
 static int missed_starts(struct as_trace_walk *walk, const struct as_walker *walker, int64_t number,
                          uint64_t n)
 {

@@ -9,8 +9,8 @@
 #include "base/vec.h"
 
 struct known_near {
-    uint64_t comm; /* its global number, by which it is found */
-    bool is_whole; /* all its members said whom they need */
+    uint64_t comm; /* global number, the key */
+    bool is_whole; /* all its members have a list of neighbours */
     struct as_neighbours near;
 };
 
@@ -44,7 +44,7 @@ void as_neighbours_free(struct as_neighbour_table **table)
     *table = NULL;
 }
 
-/* What each rank of the communicator said of itself; NULL: it said nothing. */
+/* Collects the definition of each rank of the communicator; NULL: missing. */
 static bool find_neighbour_lists(const struct as_trace *trace, uint64_t comm, uint32_t size,
                                  const struct as_trace_comm **said)
 {

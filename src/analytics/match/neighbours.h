@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who needs whom in a communicator with a topology: what each of its members said in its
- * definitions, gathered when it is first asked for.
+ * Neighbours in a communicator with a topology, from the definitions of its members. Lists are
+ * collected on first use.
  */
 #ifndef AS_ANALYTICS_NEIGHBOURS_H
 #define AS_ANALYTICS_NEIGHBOURS_H
@@ -11,12 +11,13 @@
 
 struct as_neighbour_table;
 
-/* 0 or ASSAY_ERR_NOMEM. `trace` stays open. */
+/* Returns 0 or ASSAY_ERR_NOMEM. The caller keeps `trace` open. */
 int as_neighbours_new(struct as_neighbour_table **out, const struct as_trace *trace);
 void as_neighbours_free(struct as_neighbour_table **table);
 
-/* Of a communicator by its global number, with so many members. NULL: a member said nothing.
- * 0 or ASSAY_ERR_NOMEM; valid until the next call. */
+/* Finds the neighbours of a communicator with this global number and size. `*out` is NULL if the
+ * definition of a member is missing. It is valid until the next call. Returns 0 or
+ * ASSAY_ERR_NOMEM. */
 int as_neighbours_of(struct as_neighbour_table *table, uint64_t comm, uint32_t size,
                      const struct as_neighbours **out);
 

@@ -92,7 +92,7 @@ void as_windows_free(struct as_trace_walk *walk)
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-/* What the definitions say of the window. */
+/* Sets the communicator, rank and key of a window from its definition. */
 static void name_window(const struct as_trace_process *process, struct window_side *side)
 {
     const struct as_trace_window *defined = NULL;
@@ -337,8 +337,8 @@ static void later_of_others(const struct window_call *call, const struct rma_mom
         *latest = *moment;
 }
 
-/* Another gave a lock back during this call that is within one of this process's that could not be
- * had at the same time. */
+/* Adds a wait for a lock: another process released it during this call, and the lock of this
+ * process excludes that one. */
 static int wait_for_lock(const struct window_call *call, uint32_t target)
 {
     struct as_windows *w = call->walk->windows;
@@ -439,7 +439,7 @@ static int leave_sync(const struct window_call *call, const struct as_call_recor
         return wait_for_lock(call, target);
     case AS_TRACE_UNLOCKED:
         return leave_unlock(call, target);
-    default: /* a post waits for nobody */
+    default: /* a post does not wait */
         return 0;
     }
 }

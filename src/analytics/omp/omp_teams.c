@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Teams of OpenMP: who came last to the end of a region and to its barriers, and workers that had
- * nothing to do because no region was open. A thread that runs tasks while it stands at a barrier
- * comes when it has run the last.
+ * Teams of OpenMP: waits for the last thread at the end of a region and at its barriers. Workers
+ * are idle while no region is open. A thread that runs tasks at a barrier arrives at the end of the
+ * last task.
  */
 #include "analytics/state/walking.h"
 #include "base/error.h"
 
-#define TEAMS_MOST 4096u /* of a process; an end that is not in the trace leaves one open */
+#define TEAMS_MOST 4096u /* of a process; an end that is missing in the trace leaves one open */
 
-/* ---- Meetings -------------------------------------------------------------------------------- */
+/* ---- Barriers -------------------------------------------------------------------------------- */
 
 static struct as_collective_member *member_at(struct as_team_barrier *meeting, uint32_t location)
 {
@@ -47,7 +47,7 @@ int as_team_barrier_end(struct as_team_barrier *meeting, enum as_wait_kind kind,
 int as_team_barrier_leave(struct as_team_barrier *meeting, uint32_t location,
                           enum as_wait_kind kind, struct as_wait_list *out)
 {
-    /* One that is not there was met already: others of the same time went on before. */
+    /* A missing member was counted already: another thread went on at the same time. */
     return member_at(meeting, location) ? as_team_barrier_end(meeting, kind, out) : 0;
 }
 
@@ -229,7 +229,7 @@ void as_teams_free(struct as_trace_walk *walk)
     as_vec_fini(&walk->teams);
 }
 
-/* Who comes to barriers and ends of regions meanwhile is not known. */
+/* Forgets the open regions: their arrivals while tracing is off are unknown. */
 void as_teams_off(struct as_trace_walk *walk, const struct as_walker *walker)
 {
     struct as_open_teams *teams = &walk->teams.at[walker->process];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads that come together: at the end of a parallel region, at its barriers, at barriers of
- * threads. Who comes is listed; with the first that goes on all have come.
+ * Threads that wait for each other: at the end of a parallel region, at its barriers, at barriers
+ * of threads. Arrivals are collected. The first thread that goes on proves that all arrived.
  */
 #ifndef AS_ANALYTICS_OMP_TEAMS_H
 #define AS_ANALYTICS_OMP_TEAMS_H
@@ -12,24 +12,24 @@
 #include "base/vec.h"
 
 struct as_team_barrier {
-    AS_VEC(struct as_collective_member) member; /* in the order in which they came */
+    AS_VEC(struct as_collective_member) member; /* in order of arrival */
 };
 
-/* A region that goes on. */
+/* A parallel region that has not ended. */
 struct as_open_team {
     int64_t region;
-    uint64_t place;        /* behind the call that began it; 0: not known */
-    uint32_t master, site; /* who began it; AS_WAIT_UNKNOWN: not seen */
+    uint64_t place;        /* address after the call that began it; 0: unknown */
+    uint32_t master, site; /* the thread and call that began it; AS_WAIT_UNKNOWN: unknown */
     int64_t begin_ns;
-    int64_t threads;                     /* 0: nobody said yet */
-    bool has_work;                       /* that is shared, as far as the runtime told */
-    int64_t closed_ns;                   /* its master goes on; INT64_MIN: not yet */
-    struct as_team_barrier barrier, end; /* at its barrier; at its end */
+    int64_t threads;                     /* size of the team; 0: not recorded yet */
+    bool has_work;                       /* the runtime recorded work sharing in it */
+    int64_t closed_ns;                   /* time at which its master goes on; INT64_MIN: not yet */
+    struct as_team_barrier barrier, end; /* arrivals at its barrier; at its end */
 };
 
-/* Of a process. */
+/* The open regions of a process. */
 struct as_open_teams {
-    AS_VEC(struct as_open_team) team; /* the innermost are the latest */
+    AS_VEC(struct as_open_team) team; /* innermost last */
 };
 
 #endif

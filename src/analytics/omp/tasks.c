@@ -5,29 +5,31 @@
 
 #include "base/error.h"
 
-#define GAP_MOST (1u << 20) /* numbers are given in bundles: what lies farther ahead is damage */
+#define GAP_MOST (1u << 20) /* numbers are assigned in bundles: a larger gap is damage */
 
-/* Who made tasks: one that runs, or what is no task in a thread. */
+/* A creator of tasks: a task, or the code of a thread outside of tasks. */
 struct task_end {
-    int64_t ns;        /* INT64_MIN: of none */
-    uint32_t location; /* that ran it */
+    int64_t ns;        /* INT64_MIN: none */
+    uint32_t location; /* trace thread that ran it */
 };
 struct task_maker {
-    uint64_t key, parent;    /* who made it; 0: it is no task, or nobody knows */
-    struct task_end own;     /* the last of its tasks */
-    struct task_end of_them; /* of these and all that such made, and so on: a group of tasks */
+    uint64_t key, parent;    /* parent: creator of this task; 0: not a task, or unknown */
+    struct task_end own;     /* the last end of its tasks */
+    struct task_end of_them; /* the last end of these and of all their descendants: a task group */
 };
-#define DEPTH_MOST 10000 /* tasks that make tasks; more is damage */
+#define DEPTH_MOST 10000 /* depth of nested creation; more is damage */
 
 struct task_thread {
-    AS_VEC(uint64_t) running; /* the innermost last */
-    AS_VEC(int64_t) wait;     /* for tasks: since when it runs none there */
+    AS_VEC(uint64_t) running; /* innermost last */
+    AS_VEC(int64_t)
+    wait; /* of each open wait: its begin, or the end of the last task run in
+           * it */
 };
 
 struct as_tasks {
-    AS_VEC(struct task_thread) thread; /* by location */
+    AS_VEC(struct task_thread) thread; /* by trace thread */
     struct task_process {
-        AS_VEC(uint64_t) maker; /* by number of the task: key of who made it; 0: not known */
+        AS_VEC(uint64_t) maker; /* by number of the task: key of its creator; 0: unknown */
     } * process;
     AS_VEC(struct task_maker) maker;
     struct as_index makers;
@@ -65,7 +67,7 @@ void as_tasks_free(struct as_trace_walk *walk)
     walk->tasks = NULL;
 }
 
-/* Who made what the thread runs now; 0: not known. */
+/* Returns the key of the creator of the task that the thread runs; 0: unknown. */
 static uint64_t key_of_maker(const struct as_tasks *t, const struct task_thread *thread,
                              const struct as_walker *walker)
 {
@@ -74,7 +76,7 @@ static uint64_t key_of_maker(const struct as_tasks *t, const struct task_thread 
     return task < process->maker.n ? process->maker.at[task] : 0;
 }
 
-/* What the thread runs now, as a maker of tasks. */
+/* Returns the key of the running task, or of the thread outside of tasks, as a creator. */
 static uint64_t key_of_now(const struct task_thread *thread, const struct as_walker *walker)
 {
     if (thread->running.n)
@@ -133,8 +135,8 @@ static void end_of_task(struct as_tasks *t, const struct as_walker *walker, uint
     }
 }
 
-/* Of a group, what was made before it counts, too: whatever of that ends meanwhile, it ends before
- * the last of the group, or the group would be done. */
+/* Returns the end that a wait depends on. A group also counts earlier tasks of the creator. Such a
+ * task ends before the last task of the group, or the group would not be complete. */
 static const struct task_end *awaited_end(const struct task_maker *maker, int64_t kind)
 {
     return kind == AS_TRACE_TASKGROUP ? &maker->of_them : &maker->own;

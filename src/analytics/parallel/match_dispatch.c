@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a message's two sides, and the members of an operation, meet: at once in one process, or by
- * a record for the part of the trace in which they do (partition.h).
+ * Dispatches sides of messages and members of collectives: matches them at once in this process, or
+ * writes a record for the part that matches them (partition.h).
  */
 #include "analytics/parallel/partition.h"
 #include "base/error.h"
@@ -69,7 +69,7 @@ int as_match_cancel_send(struct as_trace_walk *walk, uint32_t send, int64_t to)
     return as_vec_push(&part->free_send, send);
 }
 
-/* Receives meet their messages in the part of their own process. */
+/* Receives match their messages in the part of their own process. */
 int as_match_post(struct as_trace_walk *walk, uint64_t comm, int64_t to, int64_t source,
                   int64_t tag, uint32_t *post)
 {
@@ -102,10 +102,10 @@ int as_match_cancel_post(struct as_trace_walk *walk, uint32_t post)
     return as_vec_push(&part->free_slot, post);
 }
 
-/* ---- Operations of many ---------------------------------------------------------------------- */
+/* ---- Collectives ----------------------------------------------------------------------------- */
 
-/* So many operations of a communicator in a row meet in one part, the next in another. There they
- * are numbered among those that do. */
+/* One part matches TURN collectives of a communicator in a row, the next part the next TURN. Each
+ * part numbers its own without gaps. */
 #define TURN 64u
 
 static uint32_t part_of_operation(const struct as_trace_part *part, uint64_t comm, uint64_t number)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What meets in this part, in the order that it has in the whole trace: the same calls as those of
- * a walk through everything. Waits get the place of the step that made them known.
+ * Matches the records for this part in the order of the whole trace, with the calls of a single
+ * walk. A wait state gets the key of the step that found it.
  */
 #include "analytics/parallel/partition.h"
 #include "base/error.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several processes of ours read and analyse a trace: each walks through its part; they meet; each
- * matches what meets in its part; they meet; rank 0 has all that was found.
+ * Several analysis processes read a trace. Each walks through its part. After a barrier each
+ * matches the records for its part. After another barrier rank 0 has all results.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include "analytics/parallel/partition.h"
 #include "base/error.h"
 
-/* What parts do not hand on: time off and what was counted meanwhile, sums of calls, counters,
- * regions. */
+/* Returns whether the part has results that records cannot carry: pauses of tracing, sums of calls,
+ * counters, phases. */
 static bool takes_one_walk(const struct as_trace_walk *walk, const struct as_traced *mine)
 {
     return walk->was_off || walk->out->summed_n > 0 || mine->counters.range.n > 0 ||

@@ -9,12 +9,12 @@ struct gather {
     struct as_trace_part *part;
     struct as_traced *out;
     struct as_trace_walk walk;
-    AS_VEC(uint32_t) * site; /* by part: its number of a site -> ours */
-    uint64_t *damaged;       /* by location: blocks that could not be read */
+    AS_VEC(uint32_t) * site; /* by part: its number of a site -> number in `out` */
+    uint64_t *damaged;       /* by trace thread: damaged blocks */
     int64_t part_bin_ns;
 };
 
-/* ---- Records: numbers of a file that may be damaged, or of another trace -------------------- */
+/* ---- Records: numbers may be damaged, or of another trace ------------------------------------ */
 
 static bool is_below(int64_t number, size_t n)
 {
@@ -216,7 +216,7 @@ static int read_match_totals(void *context, uint32_t part, const struct as_shuff
 
 /* ---- All of a channel ------------------------------------------------------------------------ */
 
-/* Of one part after the other: what has no place in time. */
+/* Reads the records without a key, one part after the other. */
 static int read_unordered_records(struct gather *g, const char *name, uint32_t channel,
                                   uint32_t part, as_shuffle_each *each, struct assay_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who walks through which processes, and what is handed on of what was found there. */
+/* Divides the processes of a trace among parts, and writes the results of a part. */
 #include "analytics/parallel/partition.h"
 
 #include <inttypes.h>
@@ -49,8 +49,8 @@ uint32_t as_part_of_rank(const struct as_trace_part *part, int64_t rank)
     return process == AS_INDEX_NONE ? part->number : part->owner[process];
 }
 
-/* The largest first, each to whom has least. Processes of one rank go where the first of them is.
- */
+/* Assigns processes to parts: the largest first, each to the part with the smallest load. Processes
+ * of one rank join the first of that rank. */
 static int divide(struct as_trace_part *part, uint64_t *load, uint64_t *size,
                   struct as_sort_key *order)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file: chunks of any channel one after the other, then a place of each chunk, then their
- * number and where they begin. A chunk's records: kind, number of fields, each field's difference
- * to that of the record before (of the chunk), as LEB128 with the sign in the lowest bit.
+ * Layout of the file: chunks of all channels, then an entry for each chunk, then their number and
+ * the offset of the entries. A record of a chunk has a kind, the number of fields and the fields. A
+ * field is the difference to that of the record before in the chunk. It is LEB128 with the sign in
+ * the lowest bit.
  */
 #include "analytics/parallel/shuffle_file.h"
 

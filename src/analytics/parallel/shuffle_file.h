@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What processes that analyse a trace together hand to each other: files of records in channels,
- * one for each who is to read it. A record is a kind and some numbers, written as differences to
- * the record before in its channel: some 15 bytes. Files are of this very run.
+ * Files that analysis processes exchange: records in channels, one channel per reading process. A
+ * record has a kind and numbers, written as differences to the record before in its channel: about
+ * 15 bytes. The files are valid for the running analysis only.
  */
 #ifndef AS_ANALYTICS_SHUFFLE_FILE_H
 #define AS_ANALYTICS_SHUFFLE_FILE_H
@@ -16,29 +16,30 @@
 
 struct as_shuffle_record {
     uint8_t kind;
-    uint8_t n; /* fields that are used */
+    uint8_t n; /* number of used fields */
     int64_t field[AS_SHUFFLE_FIELDS_N];
 };
 
 struct as_shuffle_out;
-/* Errors: IO, NOMEM. What fails meanwhile is said when it is closed. */
+/* Creates a file. Errors: IO, NOMEM. as_shuffle_close reports an error of a write. */
 int as_shuffle_new(const char *path, uint32_t channel_n, struct as_shuffle_out **out,
                    struct assay_error *err);
 void as_shuffle_write(struct as_shuffle_out *to, uint32_t channel,
                       const struct as_shuffle_record *record);
-/* Writes what is left; NULL inside is fine. `err` may be NULL: it is given up. */
+/* Writes the rest and frees `*to`, which may be NULL. `err` is NULL if the caller discards the
+ * file. */
 int as_shuffle_close(struct as_shuffle_out **to, struct assay_error *err);
 
 /* One channel of a file. */
 struct as_shuffle_in;
 int as_shuffle_open(const char *path, uint32_t channel, struct as_shuffle_in **out,
                     struct assay_error *err);
-/* 1 and the next, 0 at the end. Errors: IO, CORRUPT. */
+/* Reads the next record. Returns 1, or 0 at the end. Errors: IO, CORRUPT. */
 int as_shuffle_next(struct as_shuffle_in *from, struct as_shuffle_record *out,
                     struct assay_error *err);
-void as_shuffle_free(struct as_shuffle_in **from); /* NULL inside is fine */
+void as_shuffle_free(struct as_shuffle_in **from); /* `*from` may be NULL */
 
-/* A channel of the files NAME.0, NAME.1, ... of all parts; of several names. */
+/* One channel of the files NAME.0, NAME.1, ... of all parts, for several names. */
 struct as_shuffle_files {
     const char *directory;
     uint32_t part_n, kind_n;
@@ -48,7 +49,8 @@ struct as_shuffle_files {
     } kind[2];
 };
 
-/* All their records, in order of the first three fields; each file has them so. */
+/* Reads all their records in the order of the first three fields. Each file is sorted by these
+ * fields. */
 #define AS_SHUFFLE_KEY_N 3u
 typedef int as_shuffle_each(void *context, uint32_t part, const struct as_shuffle_record *record);
 int as_shuffle_merge(const struct as_shuffle_files *files, as_shuffle_each *each, void *context,

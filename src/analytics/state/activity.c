@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a thread does: the routines that it is in, and how long it computes, communicates, waits at
- * barriers, or has no work.
+ * Activities of a thread: the routines that it is in, and its time of computing, communication,
+ * waiting at barriers and idling.
  */
 #include <string.h>
 
@@ -232,7 +232,7 @@ static void repeat_routine(struct as_walker *walker, const struct as_trace_event
     frame->longest_ns = event->repeated.longest_ns;
 }
 
-/* Calls that are told as sums. */
+/* Adds a record that sums up several calls. */
 static void add_traffic(struct as_trace_walk *walk, struct as_walker *walker,
                         const struct as_trace_event *event)
 {
@@ -429,7 +429,7 @@ int as_doing_off(struct as_trace_walk *walk, struct as_walker *walker, int64_t n
     return 0;
 }
 
-/* Whether a worker has work then, its next event says. */
+/* Tracing is on again. The next event decides whether a worker has work. */
 int as_doing_on(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
 {
     AS_TRY(turn_at(walk, walker, ns));

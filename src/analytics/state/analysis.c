@@ -231,8 +231,8 @@ static int find_causes(struct as_analysis *out)
     return rc;
 }
 
-/* A thread whose stream ends before it has done waiting (at a limit, or killed) is not known to
- * wait any more. */
+/* Clips wait states to the analysed part and to the end of their thread's stream. A stream ends
+ * early at a limit, or if the thread is killed. */
 static void clip_waits(struct as_analysis *out)
 {
     size_t kept = 0;

@@ -38,7 +38,7 @@ static int new_counter(struct as_counters *counters, const struct as_trace_proce
                         (uint32_t)(counters->range.n - 1));
 }
 
-/* Where there is no room, every second one goes. */
+/* Adds a reading. A full list drops every second point. */
 static int add_counter_point(struct as_counter_range *range, int64_t ns, int64_t value)
 {
     if ((range->n - 1) % range->every != 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where calls are made: a routine, and the place in the file that calls it. Processes map files at
- * addresses of their own; of what lies in a known file the same place is one site in all of them.
+ * Call sites: a routine, and the place in the file that calls it. Processes map a file at different
+ * addresses. The same place in a known file is one site in all processes.
  */
 #include <string.h>
 
@@ -54,7 +54,7 @@ int as_walk_site(struct as_trace_walk *walk, const struct as_walker *walker,
     uint64_t hash = as_hash_mix(as_hash_mix(seen.routine, seen.process), seen.address);
     uint32_t at;
     *out = 0;
-    if (walk->is_watched) /* nobody asks */
+    if (walk->is_watched) /* without a consumer */
         return 0;
     for (struct as_probe probe = as_index_probe(&walk->sites, hash);
          (at = as_index_next(&walk->sites, &probe)) != AS_INDEX_NONE;) {

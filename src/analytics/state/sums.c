@@ -60,7 +60,7 @@ static int compare_times(const void *a, const void *b)
 static int sum_by_call(struct as_wait_sums *p)
 {
     if (p->of_location.n == 0)
-        return 0; /* nobody waited */
+        return 0; /* without wait states */
     qsort(p->of_location.at, p->of_location.n, sizeof *p->of_location.at, compare_calls);
     struct as_wait_sum *all = NULL;
     as_vec_foreach (&p->of_location, one) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What threads of a process do to each other: locks that another holds, conditions that another
- * makes true, threads whose end is waited for, barriers that are no team's.
+ * Waits between threads of a process: locks that another thread owns, conditions and semaphores,
+ * joins, and barriers outside of OpenMP teams.
  */
 #include "analytics/state/walking.h"
 #include "base/error.h"
@@ -142,7 +142,7 @@ static int barrier_of_threads(struct as_trace_walk *walk, struct as_walker *walk
     return as_team_barrier_enter(&barrier->meeting, walker->location, site, event->raw_ns);
 }
 
-/* Who gives locks back, and who comes to barriers, is not known meanwhile. */
+/* Forgets waits and arrivals: releases and arrivals while tracing is off are unknown. */
 void as_threads_off(struct as_trace_walk *walk, struct as_walker *walker)
 {
     walker->lock_ns = walker->join_ns = INT64_MIN;

@@ -81,7 +81,7 @@ static void double_bins(struct as_timeline *t)
     t->bin_ns *= 2;
 }
 
-/* Hands the part of each bin to `add`. What lies before the beginning is left out. */
+/* Calls `add` with the part of the interval in each bin. Time before the first bin is left out. */
 typedef void add_part(void *context, uint32_t bin, int64_t ns);
 
 static void each_part(struct as_timeline *t, int64_t begin_ns, int64_t end_ns, add_part *add,

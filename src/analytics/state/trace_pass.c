@@ -22,7 +22,8 @@ int assay_analytics_run(struct assay_experiment *experiment, int64_t run_id, int
     return as_analytics_run_together(experiment, run_id, traced_id, NULL, err);
 }
 
-/* The profile has samples: those of this run are to say who computed what beside its events. */
+/* The profile has samples: those of this run show the computation between the events of the
+ * trace. */
 int assay_analytics_again(struct assay_experiment *experiment, int64_t run_id,
                           struct assay_campaign *campaign,
                           const struct assay_profile_request *profile, int64_t *traced_id,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Time in which nothing is recorded. What was open before is not known behind it: calls end there,
- * barriers and regions that some have come to are forgotten, messages that are on their way have
- * gone it without anybody waiting. So nothing is waited for across it.
+ * Pauses of tracing. State from before a pause is unknown after it: calls end at the pause, and
+ * arrivals at barriers and regions are forgotten. Messages on their way count as sent without a
+ * wait. So no wait state spans a pause.
  */
 #include "analytics/state/walking.h"
 #include "base/error.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a trace says, as rows of the experiment: tables trace and trace_* (tables.txt). */
+/* Writes the results of a trace as rows of the tables trace and trace_* (tables.txt). */
 #include "analytics/store/facts.h"
 
 #include <fcntl.h>
@@ -312,7 +312,7 @@ static int add_calls(const struct as_trace_facts *f, struct assay_error *err)
     return 0;
 }
 
-/* ---- Who waited for whom --------------------------------------------------------------------- */
+/* ---- Wait states ----------------------------------------------------------------------------- */
 
 static int add_waits(const struct as_trace_facts *f, struct assay_error *err)
 {
@@ -411,7 +411,7 @@ static int add_messages(const struct as_trace_facts *f, struct assay_error *err)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-/* Where gcc divides a loop with a static schedule nobody is called. */
+/* Writes a flag: gcc divides a loop with a static schedule without a call of the runtime. */
 static int add_unshared(const struct as_trace_facts *f, struct assay_error *err)
 {
     const struct assay_flag flag = {

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-/* What becomes a row. */
+/* The content of a row. */
 struct sample_row {
     const struct as_sampled_sum *sum;
     const char *module; /* NULL: not known */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of the run is not in its trace, and why: flags of the run. */
+/* Writes flags of the run for parts that are missing in its trace, with the reason. */
 #include <string.h>
 
 #include "analytics/store/facts.h"

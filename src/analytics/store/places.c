@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "base/untrusted_open.h"
 
-/* Its row; 0: no run has met it. */
+/* Finds the row of a module; 0: the experiment has none. */
 static int find_module(struct assay_experiment *experiment, const char *path, int64_t *id,
                        struct assay_error *err)
 {
@@ -42,7 +42,8 @@ static int64_t begin_real_ns(const struct as_trace *trace)
     return begin_ns;
 }
 
-/* One without a sample, so that no run has met it: by the file that stands there. */
+/* Opens a module without samples, so without a row: uses the file at its path if the file is older
+ * than the trace. */
 static int open_unmet(const struct as_trace_code_source *from, const char *path,
                       struct assay_catalogue_module **code, struct assay_error *err)
 {
@@ -75,8 +76,8 @@ int as_trace_code_open(const struct as_trace_code_source *from, const char *path
     return rc;
 }
 
-/* What an address is in the code is asked of the instruction before: it is one to return to, of
- * parallel regions too. A function of the program is asked for itself. */
+/* Returns the address to resolve for a call site. A return address, also of a parallel region, is
+ * resolved by the instruction before it. A function of the program is resolved by its entry. */
 static uint64_t address_of_call(const struct as_site *site)
 {
     if (site->is_function)
@@ -161,7 +162,7 @@ static int place_all_named(const struct as_trace_facts *f, struct assay_error *e
     return 0;
 }
 
-/* Of sites, then of places of samples. */
+/* Returns the module of call site `i`; indices behind the sites are places of samples. */
 static const char *module_at(const struct as_trace_facts *f, size_t i)
 {
     const struct as_analysis *a = &f->traced->analysis;

@@ -41,7 +41,7 @@ struct scoring {
     size_t here_n;
 };
 
-/* ---- Rows ---------------------------------------------------------------------------------- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 static enum as_score_type type_of(const struct as_trace_name *name)
 {
@@ -67,7 +67,8 @@ static enum as_score_type type_of(const struct as_trace_name *name)
     }
 }
 
-/* What is no call and can be left out by name (agent/wrap/openmp/omp.h). */
+/* Returns whether records outside of calls have a name that a filter can leave out
+ * (agent/wrap/openmp/omp.h). */
 static bool is_named(const char *text)
 {
     return strcmp(text, "omp work") == 0 || strcmp(text, "omp barrier") == 0 ||
@@ -118,7 +119,7 @@ static int row_of_name(struct scoring *s, const struct as_trace_process *process
     return 0;
 }
 
-/* ---- Calls --------------------------------------------------------------------------------- */
+/* ---- Calls ----------------------------------------------------------------------------------- */
 
 static void add_amount(struct as_score_amount *to, const struct as_score_amount *it)
 {
@@ -142,8 +143,8 @@ static int reserve_here(struct scoring *s)
     return 0;
 }
 
-/* What a call, or a record outside of calls, adds to its row; `found`: it would stay where only
- * those that find something do. */
+/* Adds the amount of a call, or of a record outside of calls, to its row. `found`: a filter that
+ * keeps only successful calls keeps this one. */
 static int add_to_row(struct scoring *s, uint32_t number, const struct as_score_amount *amount,
                       bool found)
 {
@@ -210,9 +211,10 @@ static int leave_frames(struct scoring *s, const struct as_trace_process *proces
     return 0;
 }
 
-/* ---- Records ------------------------------------------------------------------------------- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
-/* What records outside of calls are of; NULL: of the call that is open. */
+/* Returns the row name of a record outside of calls; NULL: the record belongs to the current
+ * call. */
 static const char *row_of_kind(const struct as_trace_event *event, enum as_score_type *type,
                                bool *begins)
 {
@@ -294,7 +296,7 @@ static int add_other(struct scoring *s, const struct as_trace_event *event)
     return add_to_row(s, row, &amount, true);
 }
 
-/* ---- Threads ------------------------------------------------------------------------------- */
+/* ---- Threads --------------------------------------------------------------------------------- */
 
 static uint64_t file_b(uint64_t size_b)
 {
@@ -414,7 +416,7 @@ static int score_process(struct scoring *s, const struct as_trace_process *proce
     return 0;
 }
 
-/* ---- All ----------------------------------------------------------------------------------- */
+/* ---- All ------------------------------------------------------------------------------------- */
 
 static int compare_score_rows(const void *a, const void *b)
 {

@@ -54,7 +54,7 @@ int as_trace_metrics(const struct as_trace_facts *facts, struct assay_error *err
                         (location->rank >= 0 || isnan(e->mpi_parallel)));
     assert(sizeof value / sizeof *value == as_analytics_metric_n);
     for (size_t i = 0; i < as_analytics_metric_n; i++) {
-        /* Of ranks that have one thread each, and do not sleep, they say nothing new. */
+        /* For ranks with one thread each, and without sleep, these add nothing. */
         const bool is_of_threads = i >= 9 && i <= 17 && (i < 12 || i > 14);
         if (!is_of_threads || has_threads)
             AS_TRY(add_share(facts, &as_analytics_metric[i], value[i], err));

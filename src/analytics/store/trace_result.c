@@ -43,8 +43,8 @@ static int watch_event(void *context, uint32_t location, const struct as_trace_e
         traced->gaps.at[location].why = (uint32_t)event->field[0];
     if (traced->is_ranged && !as_moment_is_in(event->raw_ns, &traced->range))
         return 0;
-    /* Where this is one of several that analyse together, names do not matter: a trace with
-     * counters is for one. */
+    /* If several processes analyse the trace, names do not matter: a trace with counters is left to
+     * one. */
     const struct as_trace_process *process =
         location < traced->analysis.location.n
             ? &traced->trace.process.at[traced->analysis.location.at[location].process]
@@ -217,8 +217,8 @@ static uint64_t damage_of(const struct as_trace *trace)
     return damaged_n;
 }
 
-/* What others lost of their blocks comes with what they found. Where they found that it takes one
- * walk through all, this one takes it. */
+/* The other processes report their damaged blocks with their results. If a part needs one walk
+ * through all processes, this process does that walk. */
 static int analyse_together(struct as_traced *out, struct as_party *party, struct assay_error *err)
 {
     struct as_trace_part part = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All that is drawn from the trace of a run in one reading: the analysis, its sums, the time line,
- * sizes of messages; and how it becomes facts of the experiment.
+ * All results of one reading of a trace: the analysis, its sums, the time line, sizes of messages.
+ * Also writes them to the experiment.
  */
 #ifndef AS_ANALYTICS_TRACE_RESULT_H
 #define AS_ANALYTICS_TRACE_RESULT_H
@@ -17,87 +17,91 @@
 
 #define AS_ANALYTICS_PASS "analytics"
 
-/* Messages of 0 bytes, of 1, of 2 and 3, of 4 to 7, ... */
+/* Messages of 0 bytes, of 1, of 2 to 3, of 4 to 7, and so on. */
 #define AS_SIZE_CLASSES_N 65u
 struct as_size_class {
     uint64_t n, size_b;
-    int64_t wait_ns; /* receivers waited for their senders */
+    int64_t wait_ns; /* time of late senders */
 };
-/* The least size of a class, and the least of the next. */
+/* Returns the smallest size of a class, in bytes. */
 int64_t as_size_class_from(unsigned at);
 
-/* Calls of a routine by a thread, from wherever. */
+/* Calls of a routine by a thread, from all call sites. */
 struct as_routine_sum {
     uint32_t location;
-    const char *routine; /* the trace's */
+    const char *routine; /* owned by the trace */
     uint32_t group;
-    struct as_site_sum sum; /* its site is the first of them */
+    struct as_site_sum sum; /* `site` is the first of its call sites */
 };
 
 struct as_traced {
     struct as_trace trace;
-    bool is_ranged;       /* a part of the trace is analysed */
+    bool is_ranged;       /* only a part of the trace is analysed */
     struct as_span range; /* that part */
     struct as_analysis analysis;
     struct as_wait_sums sums;
     struct as_timeline timeline;
     struct as_size_class size[AS_SIZE_CLASSES_N];
-    AS_VEC(struct as_routine_sum) routine; /* by location, then most time first */
+    AS_VEC(struct as_routine_sum) routine; /* by trace thread, then most time first */
     struct as_counters counters;
-    AS_VEC(struct as_gaps) gaps; /* by location */
+    AS_VEC(struct as_gaps) gaps; /* by trace thread */
     struct as_sampled sampled;
     uint64_t lost_n, samples_lost_n, damaged_n;
-    bool is_gathered;         /* from several processes, which said what was damaged */
-    uint64_t counted_twice_n; /* damaged blocks, on two walks */
-    uint64_t filtered_n;      /* calls that the user's filter left out */
-    double record_ns;         /* of writing a record; NAN: could not be measured */
-    char unsimulated[300];    /* why the run was not simulated; "": it was, or has one rank */
+    bool is_gathered;         /* combined from several processes, which reported damaged blocks */
+    uint64_t counted_twice_n; /* damaged blocks that both walks counted */
+    uint64_t filtered_n;      /* calls that the filter of the user left out */
+    double record_ns;         /* for writing one record; NAN: measurement failed */
+    char unsimulated[300];    /* reason why the run was not simulated; "": it was, or has one
+                               * rank */
 };
 
-/* The trace of a run. Errors: NOT_FOUND (it has none), those of reading. */
+/* Opens the trace of a run. Errors: NOT_FOUND (the run has none), those of reading. */
 int as_run_trace_open(struct assay_experiment *experiment, int64_t run_id, struct as_trace *out,
                       struct assay_error *err);
 
-/* Reads and analyses it, alone (NULL) or with the others of a party, of which this is rank 0.
- * Release it in any case. Errors: NOT_FOUND (the run has none), IO, NOMEM; of a party those of
- * meeting. */
+/* Reads and analyses the trace of a run: alone if `party` is NULL, else as rank 0 of the party. The
+ * caller releases `out` in any case. Errors: NOT_FOUND (the run has none), IO, NOMEM, those of the
+ * party. */
 struct as_party;
 int as_traced_read(struct assay_experiment *experiment, int64_t run_id, struct as_party *party,
                    struct as_traced *out, struct assay_error *err);
-/* The same alone, of a part of the trace (NULL: all). Errors: those of as_range_find too. */
+/* Reads and analyses alone a part of the trace (NULL: all of it). Errors: also those of
+ * as_range_find. */
 int as_traced_read_range(struct assay_experiment *experiment, int64_t run_id,
                          const struct as_range_wanted *wanted, struct as_traced *out,
                          struct assay_error *err);
-/* ideal.c: serialisation and transfer, by a simulation of the trace in `directory` on the ideal
- * network. A trace that cannot be simulated has neither; `unsimulated` says why. Errors: NOMEM. */
+/* ideal.c: computes serialisation and transfer by simulation of the trace in `directory` on the
+ * ideal network. If simulation is impossible, both stay unknown and `unsimulated` has the reason.
+ * Errors: NOMEM. */
 int as_traced_simulate(struct as_traced *traced, const char *directory, struct assay_error *err);
-/* The flag of a run that was not simulated. Errors: of the experiment. */
+/* Writes the flag of a run that was not simulated. Errors: those of the experiment. */
 struct as_trace_facts;
 int as_trace_unsimulated(const struct as_trace_facts *facts, struct assay_error *err);
-/* All of it but losses and costs, of a trace that is open in `out`. */
+/* Analyses the trace that is open in `out`, but computes neither losses nor costs. */
 int as_traced_analyse(struct as_traced *out, struct as_party *party, struct assay_error *err);
-/* parallel.c: this process's part of it, which the others do meanwhile. Release `part` in any case.
- */
+/* parallel.c: analyses the part of this process while the other ranks analyse theirs. The caller
+ * releases `part` in any case. */
 struct as_trace_part;
 int as_traced_read_part(const struct as_trace *trace, struct as_party *party,
                         struct as_trace_part *part, struct assay_error *err);
-/* The time line, empty; who is to see what passes by. */
+/* Creates the empty time line; returns the callbacks that fill `traced`. */
 int as_traced_begin(struct as_traced *traced, const struct as_trace *trace);
 struct as_analysis_watch as_traced_watch(struct as_traced *traced);
 void as_traced_fini(struct as_traced *traced);
 
-/* As assay_analytics_run, with the others of a party (NULL: alone), of which this is rank 0. They
- * help, with the directory of the trace. */
+/* assay_analytics_run with the ranks of a party (NULL: alone), as rank 0. The other ranks call
+ * as_analytics_help with the directory of the trace. */
 int as_analytics_run_together(struct assay_experiment *experiment, int64_t run_id,
                               int64_t traced_id, struct as_party *party, struct assay_error *err);
 int as_analytics_help(const char *directory, struct as_party *party, struct assay_error *err);
 
-/* Nanoseconds that writing its records took: computed of their number; of all threads, of one. */
+/* Returns the nanoseconds that writing the records took, computed from their number: of all
+ * threads; of the thread with the most. */
 double as_traced_cost_ns(const struct as_traced *traced);
 double as_traced_cost_most_ns(const struct as_traced *traced);
 
-/* Makes of it the facts of run `run_id` (tables trace, trace_*, and metrics), in place of those
- * that were there; `traced_id` is the run whose trace it is. Errors: those of writing. */
+/* Writes the tables trace and trace_*, and metrics, of run `run_id` in place of earlier rows.
+ * `traced_id` is the run that has the trace. Errors: those of writing. */
 int as_traced_write(struct assay_experiment *experiment, int64_t run_id, int64_t traced_id,
                     const struct as_traced *traced, struct assay_error *err);
 

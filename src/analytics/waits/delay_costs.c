@@ -10,21 +10,22 @@
 #include "base/index.h"
 #include "base/sort.h"
 
-/* A wait that has a cause. What a search looks at lies together: waits are millions. */
+/* A wait state with a cause. Fields of the search are stored together: a trace has millions of
+ * waits. */
 struct ended_wait {
     int64_t end_ns, begin_ns;
-    uint32_t cause, at; /* `at`: in the list */
+    uint32_t cause, at; /* `at`: index in the list */
 };
 
 struct as_causes {
     const struct as_wait_list *waits;
     const struct as_span *span;
     uint32_t location_n;
-    struct ended_wait *order;   /* by location, then by end */
-    struct as_sort_key *by_end; /* the same by end, then by location; `at` as above */
+    struct ended_wait *order;   /* by trace thread, then by end */
+    struct as_sort_key *by_end; /* the same by end, then by trace thread; `at` as above */
     uint32_t order_n;
-    uint32_t *first; /* by location, and one more: places in `order` */
-    uint32_t *near;  /* by location: the last answer of ended_before; the next lies near it */
+    uint32_t *first; /* by trace thread, and one more: indices in `order` */
+    uint32_t *near;  /* by trace thread: the last result of ended_before; the next is near it */
 };
 
 /* The flipped sign bit makes the order of numbers that of their bits. */
@@ -38,7 +39,7 @@ static const struct as_wait *wait_of(const struct as_causes *c, const struct end
     return &c->waits->wait.at[ended->at];
 }
 
-/* How many waits each location has, as the place of its first. */
+/* Computes the first index of each trace thread in `order` from its number of waits. */
 static void place_locations(struct as_causes *c)
 {
     for (uint32_t i = 0; i < c->waits->wait.n; i++)
@@ -49,7 +50,7 @@ static void place_locations(struct as_causes *c)
     c->order_n = c->first[c->location_n];
 }
 
-/* By location, each where the one before ends: `near` says where the next goes. */
+/* Sorts waits by trace thread and end. `near` is the next free index of each. */
 static int sort_waits(struct as_causes *c)
 {
     memcpy(c->near, c->first, c->location_n * sizeof *c->near);
@@ -105,8 +106,8 @@ void as_causes_free(struct as_causes **causes)
     *causes = NULL;
 }
 
-/* Places [first, answer) of the location's waits are those that ended at `ns` or before. Questions
- * go back in time, so that the answer is looked for from the last one on, in steps that double. */
+/* Returns the end of the range [first, end) of waits of a trace thread that ended at `ns` or
+ * before. Queries go back in time: the search starts at the last result, in doubling steps. */
 static uint32_t ended_before(struct as_causes *c, uint32_t location, int64_t ns)
 {
     const struct ended_wait *order = c->order;
@@ -176,7 +177,7 @@ int as_causes_path(struct as_causes *c, struct as_path *out)
     return 0;
 }
 
-/* ---- Who costs how much ---------------------------------------------------------------------- */
+/* ---- Delay costs ----------------------------------------------------------------------------- */
 
 struct delay_cost_sums {
     struct as_delay_cost_list *out;
@@ -206,13 +207,13 @@ static int64_t length_since(const struct ended_wait *own, int64_t even_ns)
     return own->end_ns - (own->begin_ns > even_ns ? own->begin_ns : even_ns);
 }
 
-/* Hands on what of `cost` the late one's own waits explain; answers what is left to itself.
- * `even_ns`: when the waiting one last stopped waiting, all was even. */
+/* Distributes the part of `cost` that earlier waits of the cause explain. Returns the rest.
+ * `even_ns`: end of the previous wait of the waiting thread, before which nothing counts. */
 static double hand_on(struct as_causes *c, const struct as_wait *wait, int64_t even_ns,
                       double *cost_of_wait, double cost)
 {
     const double length = (double)(wait->end_ns - wait->begin_ns);
-    /* Ended before this one did: costs are handed on from later ends to earlier ones. */
+    /* A wait of the cause must end before this wait: costs move from later ends to earlier ones. */
     const int64_t came_ns = wait->cause_ns < wait->end_ns ? wait->cause_ns : wait->end_ns - 1;
     const uint32_t last = ended_before(c, wait->cause, came_ns);
     const uint32_t floor = c->first[wait->cause];

@@ -1,64 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From wait states to their causes: the critical path, which is the chain of work and messages that
- * the run could not have been shorter than (D. Böhme et al., "Identifying the root causes of wait
- * states in large-scale parallel applications", ICPP 2010, and "Scalable critical-path based
- * performance analysis", IPDPS 2012), and what each late-comer costs: those it makes wait, and
- * those that wait because those were late in turn.
+ * From wait states to their causes: the critical path and delay costs. The critical path is the
+ * chain of work and messages that bounds the run time from below. A delay cost is the waiting that
+ * one delay causes: direct waits, and waits of threads that wait for the direct ones in turn.
+ *
+ * Sources: D. Böhme et al., "Identifying the root causes of wait states" (ICPP 2010), and "Scalable
+ * critical-path based performance analysis" (IPDPS 2012).
  */
 #ifndef AS_ANALYTICS_DELAY_COSTS_H
 #define AS_ANALYTICS_DELAY_COSTS_H
 
 #include "analytics/waits/waits.h"
 
-/* When a location was there; times in nanoseconds. */
+/* Lifetime of a trace thread, in nanoseconds. */
 struct as_span {
     int64_t begin_ns, end_ns;
-    uint32_t parent; /* which made it, AS_WAIT_UNKNOWN: none that is known */
+    uint32_t parent; /* trace thread that created it; AS_WAIT_UNKNOWN: unknown */
 };
 
-/* A stretch of the critical path. */
+/* An interval of the critical path on one trace thread. */
 struct as_path_piece {
     uint32_t location;
     int64_t begin_ns, end_ns;
 };
 
 struct as_path {
-    AS_VEC(struct as_path_piece) piece; /* from the end to the beginning */
+    AS_VEC(struct as_path_piece) piece; /* from the end of the run to its beginning */
 };
 
-/* What comes late somewhere costs others. */
+/* The cost of the delays of one trace thread at one call. */
 struct as_delay_cost {
-    uint32_t location, site; /* who was late, to which call */
-    uint64_t n;              /* waits of others for it */
-    int64_t direct_ns;       /* of waiting for it */
-    int64_t total_ns;        /* of waiting that it explains: without what it waited for itself, with
-                                what those cause who waited for it */
-    int64_t most_ns;         /* the longest of those waits */
+    uint32_t location, site; /* the delaying trace thread, the call that it delayed */
+    uint64_t n;              /* wait states with this direct cause */
+    int64_t direct_ns;       /* time in these wait states */
+    int64_t total_ns;        /* delay cost: direct and indirect waits, without the part that earlier
+                              * causes explain */
+    int64_t most_ns;         /* the longest of the direct waits */
 };
 
 struct as_delay_cost_list {
-    AS_VEC(struct as_delay_cost) blame; /* most total time first */
+    AS_VEC(struct as_delay_cost) blame; /* longest total first */
 };
 
 /*
- * Where waits ended: their order by location and end, made once for both. `location_n` spans.
- * Each of these: 0 or ASSAY_ERR_NOMEM.
+ * Wait states sorted by trace thread and end, shared by the two analyses below. `span` has
+ * `location_n` entries. Each function below returns 0 or ASSAY_ERR_NOMEM.
  */
 struct as_causes;
 int as_causes_new(struct as_causes **out, const struct as_wait_list *waits,
                   const struct as_span *span, uint32_t location_n);
 void as_causes_free(struct as_causes **causes);
 
-/* Backwards from the location that ended last: a stretch begins where its location stopped waiting,
- * and goes on at who was waited for, from the moment that it came. Pieces join without gaps. */
+/* Finds the critical path backwards from the trace thread that ended last. An interval begins at
+ * the end of the last wait state of its trace thread. The path goes on at the cause of that wait
+ * state, from the arrival of the cause. Pieces join without gaps. */
 int as_causes_path(struct as_causes *causes, struct as_path *out);
 
 /*
- * A wait is put down to whom was waited for, to the call that it came late to; as far as that one
- * had itself waited since the two were even (the waiting one last waited, or was waited for by the
- * other), to whom it waited for instead, in proportion. The sums of `total_ns` and of all waits
- * that have a cause are equal (but for rounding).
+ * Assigns each wait state to its cause: the trace thread and the call that it delayed. If the cause
+ * had waited itself, the same share of the cost goes on to the causes of those waits. Waits before
+ * the last synchronisation of the two are not counted. The sums of `total_ns` and of all waits with
+ * a cause are equal but for rounding.
  */
 int as_causes_blame(struct as_causes *causes, struct as_delay_cost_list *out);
 

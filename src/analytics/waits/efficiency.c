@@ -110,7 +110,8 @@ static void add_pop_process(struct pop_sums *sums, const struct pop_times *times
     sums->rank_n++;
 }
 
-/* Where there are ranks, launchers and what else was traced are not the program. */
+/* Sums up the times. In a trace with ranks, launchers and other processes without a rank do not
+ * count. */
 static struct pop_sums pop_sums_of(const struct pop_times *times)
 {
     struct pop_sums sums = {.begin_ns = INT64_MAX, .end_ns = INT64_MIN, .busiest = AS_WAIT_UNKNOWN};

@@ -202,7 +202,7 @@ int as_waits_of_message(const struct as_message *message, enum as_eager_path pat
                          });
 }
 
-/* ---- Operations of many ---------------------------------------------------------------------- */
+/* ---- Collectives ----------------------------------------------------------------------------- */
 
 struct member_range {
     uint32_t from, to;
@@ -237,8 +237,8 @@ static int wait_for_member(const struct as_collective *collective, uint32_t who,
                          });
 }
 
-/* Those of a range wait for the last of another, which may be the same; and then for whom the
- * operation is done later than for the first. */
+/* Adds waits of the members of one range for the last of another, which may be the same range. Adds
+ * `completion` waits for members that leave later than the first. */
 static int wait_for_range(const struct as_collective *collective, struct member_range waiting,
                           struct member_range awaited, enum as_wait_kind kind,
                           enum as_wait_kind completion, struct as_wait_list *out)
@@ -287,7 +287,8 @@ static bool root_is_known(const struct as_collective *collective)
     return collective->root >= 0 && collective->root < collective->member_n;
 }
 
-/* Whether they have to do with each other: where there are two groups, those of different ones. */
+/* Returns whether two members depend on each other: with two groups, members of different
+ * groups. */
 static bool needs_each_other(const struct as_collective *collective, uint32_t a, uint32_t b)
 {
     const uint32_t first_n = collective->first_n;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Wait states: time that a thread spent waiting for another, in which call, and who came late. The
- * definitions are those of F. Wolf et al., "Automatic performance analysis of MPI applications
- * based on event traces" (Euro-Par 2000), and of Scalasca's pattern documentation; those of
- * operations that do not block hold for the call in which they are completed.
+ * Wait states: time that a thread waits for another, with the call and the cause. Definitions
+ * follow F. Wolf et al., "Automatic performance analysis of MPI applications based on event traces"
+ * (Euro-Par 2000), and Scalasca's pattern documentation. For a nonblocking operation they hold for
+ * the call that completes it.
  */
 #ifndef AS_ANALYTICS_WAITS_H
 #define AS_ANALYTICS_WAITS_H
@@ -15,10 +15,11 @@
 #include "analytics/match/messages.h"
 #include "base/vec.h"
 
-/* How a send goes whose call may return before its receive is posted. */
+/* Path of a send that may return before its receive is posted: to a process of the same machine, or
+ * of another. */
 enum as_eager_path { AS_EAGER_NEVER, AS_EAGER_NEAR, AS_EAGER_FAR, AS_EAGER_PATHS_N };
-/* Every MPI sends so many bytes at once; the smallest limit is 1 KiB (Open MPI, within a process).
- */
+/* Bytes that every MPI sends eagerly. The smallest known limit is 1 KiB (Open MPI, within a
+ * process). */
 #define AS_EAGER_B 1024u
 
 /* constant, word, title */
@@ -58,54 +59,55 @@ enum as_wait_kind { AS_WAITS(AS_WAIT_ENUM) AS_WAIT_KINDS_N };
 
 struct as_wait {
     uint8_t kind;            /* as_wait_kind */
-    uint8_t size_class;      /* of a message: as_size_class_of; of other waits 0 */
-    uint8_t eager;           /* as_eager_path of a late receiver; AS_EAGER_NEVER of others */
-    bool moves_data;         /* the call that waits starts or completes a transfer */
-    uint32_t location, site; /* who waited, in which call */
-    uint32_t cause,
-        cause_site;           /* for whom, which call that began; AS_WAIT_UNKNOWN: not one alone */
-    uint32_t sent_b;          /* where it may be eager: the size, at most UINT32_MAX */
-    int64_t begin_ns, end_ns; /* of waiting; end > begin */
-    int64_t cause_ns;         /* when the cause came */
+    uint8_t size_class;      /* as_size_class_of a message; 0: not a message */
+    uint8_t eager;           /* as_eager_path of a late receiver; AS_EAGER_NEVER: all other kinds */
+    bool moves_data;         /* the waiting call starts or completes a transfer */
+    uint32_t location, site; /* the trace thread that waits, its call */
+    uint32_t cause, cause_site; /* the cause, its call; AS_WAIT_UNKNOWN: several causes */
+    uint32_t sent_b;            /* size of a send that may be eager, at most UINT32_MAX */
+    int64_t begin_ns, end_ns;   /* the wait state; end > begin */
+    int64_t cause_ns;           /* arrival of the cause */
 };
 
 struct as_wait_list {
-    AS_VEC(struct as_wait) wait; /* in the order in which they became known */
+    AS_VEC(struct as_wait) wait; /* in order of discovery */
 };
 
 const char *as_wait_word(enum as_wait_kind kind);
 const char *as_wait_title(enum as_wait_kind kind);
 
-/* The latest waits for senders of each receiver, and the latest messages. Wrong order shows in
- * both: a message that was sent earlier may become known after the one that was waited for, or
- * before. */
+/* The latest late senders and messages of one receiver. Wrong order needs both: an earlier message
+ * may be found before or after the message that caused the wait. */
 #define AS_WAIT_RECENT_N 16u
 struct as_wait_recent {
-    uint32_t wait[AS_WAIT_RECENT_N]; /* places in the list */
-    uint32_t n;                      /* ever */
+    uint32_t wait[AS_WAIT_RECENT_N]; /* indices in the list */
+    uint32_t n;                      /* all so far */
     struct {
-        int64_t sent_ns, enter_ns; /* enter of the send; of the call that completes the receive */
+        int64_t sent_ns, enter_ns; /* enter of the send; enter of the call that completes the
+                                    * receive */
     } message[AS_WAIT_RECENT_N];
-    uint32_t messages_n; /* ever */
+    uint32_t messages_n; /* all so far */
 };
 
-/* The class of a size: 0 of no bytes, k of 2^(k-1) bytes and more. */
+/* Returns the class of a size in bytes: 0 for 0 bytes, k for 2^(k-1) to 2^k - 1 bytes. */
 unsigned as_size_class_of(int64_t size_b);
 
-/* Adds the wait of the late side of a message that goes by `path`. 0 or ASSAY_ERR_NOMEM. */
+/* Adds the wait state of a message on `path`, if one side waited. Returns 0 or ASSAY_ERR_NOMEM. */
 int as_waits_of_message(const struct as_message *message, enum as_eager_path path,
                         struct as_wait_recent *receiver, struct as_wait_list *out);
-/* Whether the message proves that sends of its size are eager: its own send was complete before
+/* Returns whether the message proves that sends of its size are eager: its send was complete before
  * its receive was posted. */
 bool as_waits_prove_eager(const struct as_message *message);
-/* Drops late receivers of sends of at most so many bytes, by path. */
+/* Removes late receivers of sends of at most eager_b[path] bytes. */
 void as_waits_drop_eager(struct as_wait_list *list, const uint32_t eager_b[AS_EAGER_PATHS_N]);
-/* Makes each moment of a thread part of one wait: of those that cover it, the one that ends last;
- * of these, the first kind, cause and call. Waits that keep no moment go. 0 or ASSAY_ERR_NOMEM. */
+/* Trims wait states until none of one thread overlap. The wait state that ends last keeps the time;
+ * ties go to the first by kind, cause and call. Empty wait states are removed. Returns 0 or
+ * ASSAY_ERR_NOMEM. */
 int as_waits_once(struct as_wait_list *list);
-/* Of an operation of many. */
+/* Adds the wait states of the members of a collective. Returns 0 or ASSAY_ERR_NOMEM. */
 int as_waits_of_collective(const struct as_collective *collective, struct as_wait_list *out);
-/* Of threads that all wait for the last of them; as this kind of wait. */
+/* Adds wait states of this kind for threads that all wait for the last of them. Returns 0 or
+ * ASSAY_ERR_NOMEM. */
 int as_waits_of_threads(const struct as_collective *collective, enum as_wait_kind kind,
                         struct as_wait_list *out);
 

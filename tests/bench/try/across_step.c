@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of across.c. */
+/* The second source of across.c. */
 unsigned step(unsigned x);
 
 unsigned step(unsigned x)

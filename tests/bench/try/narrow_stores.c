@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gains from no vectors: it reads eight numbers of which one was just written alone, which
- * processors hand on to a narrow load and not to a wide one. */
+/* Gains from scalar code: it reads eight numbers just after one of them was written. CPUs forward
+ * the store to a narrow load, not to a wide one. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

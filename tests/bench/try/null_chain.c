@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gains from nothing: a chain of integer operations, each waits for the one before. */
+/* Gains from nothing: a loop-carried dependence of integer operations. */
 #include <stdio.h>
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gains from one processor: two processes that wait for each other through pipes. */
+/* Gains from one CPU: two processes that wait for each other through pipes. */
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>

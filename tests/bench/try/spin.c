@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gains from threads that sleep while they wait: more of them than processors, tiny regions. */
+/* Gains from threads that sleep while they wait: more threads than CPUs, tiny regions. */
 #include <omp.h>
 #include <stdio.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops whose bottleneck follows from how they are made: kernels of one loop each, in vectors of
- * WIDTH bytes of TYPE. kernels.h says what each is; truth.py which bottleneck it has and why.
+ * Loops with a bottleneck known by construction: kernels of one loop each, in vectors of WIDTH
+ * bytes of TYPE. kernels.h describes them. truth.py has the bottleneck of each, and the reason.
  */
 #include "kernels.h"
 
 #define ALONE __attribute__((noinline, noclone))
 
-/* What the compiler must not fold into an operand. */
+/* Keeps a value in a register: the compiler must not fold it into an operand. */
 #define HELD(x) __asm__("" : "+x"(x))
 
 ALONE static double total(V x)
@@ -18,9 +18,9 @@ ALONE static double total(V x)
     return s;
 }
 
-/* The same code for data of any size, whose steps are as plain as a program's, and for data that
- * one call goes through over and over: those of the first cache are read in less time than anybody
- * could measure. `from` is the first of `count` vectors. */
+/* The same code in two forms. One has plain strides over data of any size. The other reads the same
+ * data repeatedly in one call: one pass over the first cache is too short to be measured. `from` is
+ * the first of `count` vectors. */
 #define STREAM_LOOP(name, reset, count, from, ...)                                                 \
     ALONE static void name##_of(const struct part *p, V *sum)                                      \
     {                                                                                              \

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A third set of loops that no rule of the judgement was made with, written when the rules were
- * what they are, and before any of them was run (truth.py, later). As in kernels.c each has one
- * loop.
+ * A third set of loops that no rule of the judgement was made with. They were written after the
+ * rules, and before any of them was run (truth.py, later). As in kernels.c each has one loop.
  */
 #include "kernels.h"
 
 #define ALONE __attribute__((noinline, noclone))
 #define WORDS ((long)(sizeof(V) / 8))
 
-/* What two arrays differ by. */
+/* Returns the difference of two arrays. */
 ALONE static double differ(const struct part *p)
 {
     V *restrict a = p->a;

@@ -115,7 +115,7 @@ static const struct kernel *find(const char *name)
     return NULL;
 }
 
-/* Where the next call's part begins in an array of `size_b`. */
+/* Returns the begin of the part of the next call in an array of `size_b` bytes. */
 ALONE static size_t next_part(size_t at_b, size_t part_b, size_t size_b)
 {
     return at_b + 2 * part_b > size_b ? 0 : at_b + part_b;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A second set of loops that no rule of the judgement was made with: written, with what they are
- * bound by, before any of them was run (truth.py, unseen). As in kernels.c each has one loop.
+ * A second set of loops that no rule of the judgement was made with. They were written, with their
+ * bottleneck, before any of them was run (truth.py, `unseen`). As in kernels.c each has one loop.
  */
 #include <stdint.h>
 
@@ -62,7 +62,7 @@ ALONE static double swap(const struct part *p)
     return 0;
 }
 
-/* Down a column of a matrix whose rows are a page and a line: another column each time. */
+/* Down a column of a matrix with rows of a page and a line: another column each time. */
 ALONE static double rows(const struct part *p)
 {
     static long column;
@@ -119,7 +119,7 @@ ALONE static double chase_work(const struct part *p)
     return (double)(s & 1023);
 }
 
-/* An element whose number follows from another. */
+/* Adds up elements with an index found in another array. */
 ALONE static double two_hops(const struct part *p)
 {
     const unsigned *k = p->c;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ways out of a function other than a return: calls that never come back (known names, and our own
- * functions that only lead there), tail calls (direct, through a pointer, to each other), cold
- * parts, longjmp, callbacks from the C library.
+ * Ways out of a function other than a return. Some calls never come back: known names, and
+ * functions of ours that only lead there. Tail calls are direct, through a pointer, or to each
+ * other. Also cold parts, longjmp, and callbacks from the C library.
  */
 #include <setjmp.h>
 #include <stdio.h>

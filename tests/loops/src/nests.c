@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops whose nesting and trip counts are known. A mark on the first line of a loop with code
- * says LOOP function level depth entered=N times=N left=N: how often `main` below makes it start
- * (and go round at least once), how many iterations it has in all, and how many of them leave it
- * before their end.
+ * Loops with known nesting and trip counts. A mark on the first line of a loop with code has this
+ * form: LOOP function level depth entered=N times=N left=N. `entered` is how often `main` below
+ * starts the loop with at least one iteration. `times` is the number of all iterations, `left` the
+ * number of those that leave the loop before their end.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,7 +133,7 @@ __attribute__((noinline)) static void give_up(int code)
     exit(code);
 }
 
-/* The call that does not return is no way round the loop and no way out of it. */
+/* The call that does not return is neither a path round the loop nor an exit. */
 APART int guarded(const int *x, int n)
 {
     int s = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Switches that become jump tables: dense, with holes, from a negative case on, over a masked value
- * without a bound, of characters, two in one function, in loops, of 64-bit values, and an
- * interpreter with computed goto. `main` runs every case.
+ * Switches that become jump tables: dense, with holes, from a negative case on, and over a masked
+ * value without a bound. Others are of characters, two in one function, in loops, and of 64-bit
+ * values. The last is an interpreter with computed goto. `main` runs every case.
  */
 #ifdef __clang__
 #define APART __attribute__((noinline))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program can notice of one that follows it by ptrace: its signals, job control, children in
- * its memory, executions. It says how often its loop ran.
+ * Effects of a ptrace tracer that a program can notice: its signals, job control, children in its
+ * memory, executions. Prints how often its loop ran.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -18,7 +18,7 @@ __attribute__((noinline)) unsigned long work(unsigned long n)
     unsigned long s = 1;
     for (unsigned long i = 0; i < n; i++)
         s = s * 5 ^ i;
-    __asm__ volatile("" : "+r"(s)); /* it is called where nobody needs what it returns */
+    __asm__ volatile("" : "+r"(s)); /* called although its result is not needed */
     return s;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attached THREADS [ROUNDS...]: threads enter a loop again and again, with trips that vary, and
- * note when and how many (to the file ATTACHED_LOG), until a byte comes on standard input. Prints
- * for each how many rounds it made and what came of them, which the same ROUNDS give again.
- * Short-lived threads run the loop, too, and handlers, in the first thread and in each fourth; each
- * other fourth waits in between in a system call that begins again.
+ * attached THREADS [ROUNDS...]: threads enter a loop again and again, with varying trip counts.
+ * They write time and trip count to the file ATTACHED_LOG, until a byte comes on standard input.
+ * Prints the rounds and the result of each thread; the same ROUNDS give the same results.
+ * Short-lived threads run the loop, too, and so do handlers, in the first thread and in each
+ * fourth. Another fourth of the threads waits in between in a system call that restarts.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -49,7 +49,7 @@ __attribute__((noinline)) static uint64_t mix(uint64_t s, long n)
     return s;
 }
 
-/* Calls in a nest: who is in the callee while it is patched comes back into the clone. */
+/* Calls in a nest: a thread in the callee during patching returns into the clone. */
 __attribute__((noinline)) static uint64_t nest(uint64_t s, long n)
 {
     for (long i = 0; i < n; i++)
@@ -167,7 +167,7 @@ static void *finish(void *argument)
 }
 
 #ifdef FIRST_ENDS
-/* The first thread ends when a file is there whose name is that of the log and ".end". */
+/* The first thread ends when a file with the name of the log and ".end" exists. */
 static void finish_without(struct all *all)
 {
     char end[4096];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coroutines of C++20 that are suspended in the middle of loops and go on in another order, in
-// another caller and in another thread; one is destroyed in its loop. Says how often loops ran.
+// Coroutines of C++20 that are suspended in the middle of loops. They continue in another order, in
+// another caller and in another thread; one is destroyed in its loop. Prints how often loops ran.
 #include <coroutine>
 #include <cstdio>
 #include <thread>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads that stay in one loop until they are told to end, or as many iterations as is said:
- * endless [ITERATIONS...]. Prints how many each made, and what it computed.
+ * Threads that stay in one loop until they are asked to end, or for the given numbers of
+ * iterations: endless [ITERATIONS...]. Prints the iterations and the result of each.
  */
 #include <pthread.h>
 #include <stdio.h>

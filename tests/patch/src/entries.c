@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops that are entered in more than one place, whose header leaves no room for a jump, that jump
- * tables leave, and at whose header calls return. Prints what it computed; on standard error, for
- * each, "entered FUNCTION INSTANCES ALL": of its innermost loop, and of all loops in it.
+ * Loops with several entries, and loops with a header too short for a jump. Also loops that jump
+ * tables leave, and loops with calls that return to the header. Prints its results. Prints to
+ * standard error, for each, "entered FUNCTION INSTANCES ALL": of its innermost loop, and of all
+ * loops in it.
  */
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A library that is loaded by name; when it goes away, it says whether the code of the program is
- * what its file has (of the program that names it as needed). */
+/* A library that is loaded by name. When it is unloaded, it reports whether the code of the program
+ * equals its file. The program must be linked with it. */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <fcntl.h>

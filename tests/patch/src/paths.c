@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops that are reached by several paths: alone, one in another, with calls, short ones entered
- * often, under a moved stack pointer, and from a handler that interrupts them; for so much
- * processor time that samples of it are enough, on fast processors too.
+ * Loops reached by several paths: alone, one in another, with calls, short ones entered often. Also
+ * under a moved stack pointer, and from a handler that interrupts them. They run for enough CPU
+ * time to be sampled, on fast CPUs too.
  */
 #include <alloca.h>
 #include <signal.h>

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A library whose constructor starts threads that run its loop while dlopen has not yet returned:
- * its code changes under them. Many times, since each is a matter of where they stand just then.
- * With -DLIBRARY it is that library, whose path is the program's first argument. With
- * -DBLOCKED its threads block all signals, and cannot be stopped; with -DCONFINED they give up
- * system calls (those that they make are let through). With -DFIRST_ENDED the program's first
- * thread has ended before, which stays among the threads of the process and cannot be stopped.
+ * A library with a constructor that starts threads. These run its loop while dlopen has not
+ * returned, so its code changes under them. It is loaded many times, because the position of the
+ * threads is chance. Without -DLIBRARY, this is the program; its first argument is the path of the
+ * library.
+ *
+ * - -DLIBRARY: this is the library
+ * - -DBLOCKED: its threads block all signals, and cannot be stopped
+ * - -DCONFINED: its threads restrict their system calls by seccomp, but allow those that they make
+ * - -DFIRST_ENDED: the first thread of the program has ended; it stays in the process and cannot be
+ *   stopped
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -130,7 +134,7 @@ static void *use_library(void *path)
         void *library = dlopen(path, RTLD_NOW);
         long (*finish)(void) = library ? (long (*)(void))(uintptr_t)dlsym(library, "finish") : NULL;
         good += finish && finish() == 0;
-#if !defined BLOCKED && !defined CONFINED /* what became of the code is told while it is there */
+#if !defined BLOCKED && !defined CONFINED /* the code is checked while it is loaded */
         if (library)
             dlclose(library);
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenMP's loops, threads that come and go, a fork in the middle, and a library that is loaded
- * while threads run, unloaded and loaded again (its path is the first argument).
+ * OpenMP loops, threads that start and end, and a fork in the middle. A library is loaded while
+ * threads run, unloaded and loaded again (its path is the first argument).
  */
 #include <dlfcn.h>
 #include <pthread.h>

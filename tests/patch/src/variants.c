@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops whose instances run as variants, and what variants must not do: change a byte that the loop
- * does not write, trap, loop for ever, be seen by handlers. Prints what it computed. With an
- * argument `crash` it ends by a fault of its own.
+ * Loops with instances that run as variants. A variant must not change a byte that the loop does
+ * not write. It must not trap, loop for ever, or be visible to handlers. Prints its results. With
+ * an argument `crash` it ends by a fault of its own.
  */
 #include <fenv.h>
 #include <pthread.h>
@@ -48,7 +48,7 @@ ALONE void even_bytes(long n, volatile unsigned char *p)
         p[2 * i] = (unsigned char)(p[2 * i] * 5 + i);
 }
 
-/* Where it stores comes from what it stored. */
+/* The addresses of stores come from stored values. */
 ALONE void held(long n, int *next, int *at)
 {
     for (long i = 0; i < n; i++)
@@ -99,7 +99,7 @@ ALONE void backwards(long n, double *a, const double *b)
         a[i] = b[i] * 1.25;
 }
 
-/* Where it stores comes out of memory that it does not store to. */
+/* The addresses of stores come out of memory that the loop does not write. */
 ALONE void scattered(long n, double *a, const int *k, const double *b)
 {
     for (long i = 0; i < n; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * waits: threads wait, each in another system call, while one runs a loop, until a byte comes on
- * standard input. Prints of each wait how often it ended before its time, and whether nanosleep
- * slept as long as it was asked to. No handler runs.
+ * standard input. Prints, for each wait, how often it ended early. Prints whether nanosleep slept
+ * as long as requested. No handler runs.
  */
 #include <errno.h>
 #include <linux/futex.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What across.c inlines when the program is linked. */
+/* The function that across.c inlines at link time. */
 #include "truth.h"
 
 uint64_t part(uint64_t n);

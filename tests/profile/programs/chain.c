@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A chain of processes: each burns in a function of its own depth, forks a child that burns before
- * it executes the program anew, one deeper, and waits for it. Each prints {"pid", "ppid", "depth",
- * "own_ns", "fork_ns"} on a line. Usage: chain DEPTH MILLISECONDS
+ * A chain of processes. Each burns in a function of its own depth and forks a child. The child
+ * burns, and executes the program anew, one deeper; the parent waits for it. Each prints {"pid",
+ * "ppid", "depth", "own_ns", "fork_ns"} on a line. Usage: chain DEPTH MILLISECONDS
  */
 #define _GNU_SOURCE
 #include "truth.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One function inlined into two, and another into it: where the time is burnt, by the chain of
- * inlined functions and by line (a mark "LINE name" ends the line). Usage: inlined SECONDS
+ * One function inlined into two, and another into it. Prints the burnt time by the chain of inlined
+ * functions and by line (a mark "LINE name" ends the line). Usage: inlined SECONDS
  */
 #include "truth.h"
 

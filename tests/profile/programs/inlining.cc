@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // C++: members of templates and a functor that are inlined into a template, one of them into two
-// callers, and a recursion whose way down is inlined; built with -DINLINE=NOINLINE it is the same
-// program of functions. Time by chain of functions below main. Usage: inlining SECONDS
+// callers. Also a recursion with an inlined path down. Built with -DINLINE=NOINLINE it is the same
+// program with functions. Prints time by chain of functions below main. Usage: inlining SECONDS
 #include "truth.h"
 
 #ifndef INLINE

@@ -60,8 +60,9 @@ static NOINLINE void use(const char *library, const char *function, const char *
         unlink(path);
     if (strcmp(how, "replaced") == 0)
         copy("./libother.so", path);
-    /* A library that is gone before assay has looked has no name: however long assay has no
-     * processor, it has looked when it has slept these times since. By hand it ends as well. */
+    /* A library that is unloaded before assay has looked has no name. After so many sleeps of its
+     * parent since then, assay has looked, even if it had no CPU for long. A run by hand ends as
+     * well. */
     const long enough = strcmp(how, "kept") == 0 ? 0 : sleeps_of_parent() + 4;
     for (int part = 0; part < 12 || (part < 4000 && sleeps_of_parent() < enough); part++) {
         for (int i = 0; i < 100; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two threads that share one processor and never wait for anything else: one burns, one burns and
- * yields. What of its life a thread does not run it is ready to run: "queue_burn", "queue_yield"
- * are that, by its own clocks, and "... since it was made" with what may have passed before it ran
- * at all. Usage: queue SECONDS
+ * Two threads that share one CPU and wait for nothing else: one burns, one burns and yields. A
+ * thread is ready to run for all the time that it does not run. "queue_burn" and "queue_yield" are
+ * that time by its own clocks. "... since it was made" includes the time before its first run.
+ * Usage: queue SECONDS
  */
 #define _GNU_SOURCE
 #include "truth.h"
@@ -14,7 +14,7 @@
 static uint64_t burn_ns;
 static uint64_t made_ns[2], queued_ns[2], queued_most_ns[2];
 
-/* The first processor that the program may use. */
+/* Pins the program to the first CPU that it may use. */
 static void share_one(void)
 {
     cpu_set_t may, one;

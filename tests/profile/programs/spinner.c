@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Twelve functions whose shares are measured while they run: each thread (and each rank) calls
- * them at random, by weights of its own. Usage: spinner SECONDS [THREADS [SEED]], SECONDS of each
- * thread's processor time. Prints {"total_ns", "threads": [{"tid", "ns": [of each function]}]};
- * with MPI each rank writes truth-RANK.json instead.
+ * Twelve functions that measure their shares while they run. Each thread (and each rank) calls them
+ * at random, by weights of its own. Usage: spinner SECONDS [THREADS [SEED]], SECONDS of each
+ * thread's CPU time. Prints {"total_ns", "threads": [{"tid", "ns": [of each function]}]}; with MPI
+ * each rank writes truth-RANK.json instead.
  */
 #define _GNU_SOURCE
 #include "truth.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the programs here share: loops that burn time where they stand, the processor time of the
- * thread around them, and the sums of it printed as JSON at the end. Knows nothing of assay: what
- * is printed is the program's own account of itself, in nanoseconds.
+ * Shared by the programs: loops that burn time in place, and the CPU time of the thread around
+ * them. Its sums are printed as JSON at the end. Knows nothing of assay: the output is the
+ * program's own account of itself, in nanoseconds.
  */
 #ifndef TRUTH_H
 #define TRUTH_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A thread that waits, for a sleep, a lock and a pipe, and burns in between. Prints for each wait
- * the most it can have waited: time of the wall less that of the processor; and "delay", what of
- * all of them it was ready to run and had no processor, by the kernel's account. Usage: waits
+ * its maximum: wall time minus CPU time. Prints "delay", the time of all waits in which it was
+ * ready without a CPU, by the kernel's account. Usage: waits
  */
 #define _GNU_SOURCE
 #include "truth.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls MPI out of frames of every sort, and prints for each call the return addresses that the C
- * library's own unwinder finds, and the address that the program was loaded at.
+ * Calls MPI out of frames of every sort. Prints the load address of the program. Prints for each
+ * call the return addresses that the C library's own unwinder finds.
  */
 #define _GNU_SOURCE
 #include <alloca.h>

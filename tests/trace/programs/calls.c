@@ -150,7 +150,7 @@ static void apart(void)
     LOG("MPI_Alltoallw -1 0 %d\n", got);
 }
 
-/* On a line of ranks, whose ends have one neighbour: buffers have places for both. */
+/* On a line of ranks, the ends have one neighbour; buffers have places for two. */
 static void along(void)
 {
     int n, periodic = 0, count[2] = {3, 5}, at[2] = {0, 512};
@@ -166,7 +166,7 @@ static void along(void)
     LOG("MPI_Neighbor_allgather -1 %d %d\n", 28 * both, 28 * both);
     MPI_Neighbor_alltoall(a, 3, MPI_CHAR, b, 3, MPI_CHAR, copy);
     LOG("MPI_Neighbor_alltoall -1 %d %d\n", 3 * both, 3 * both);
-    /* Three go to the left, who takes them from its right. */
+    /* Three go to the left neighbour, which receives them from its right. */
     const int take[2] = {5, 3};
     MPI_Neighbor_alltoallv(a, count, at, MPI_INT, b, take, at, MPI_INT, copy);
     LOG("MPI_Neighbor_alltoallv -1 %d %d\n", 12 * left + 20 * right, 20 * left + 12 * right);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sends messages from rank 0 to the others and back, and logs in LOG.RANK when each call was
- * made and came back, by the machine's true clock. Rank 0 takes whatever comes from whomever: what
- * is not the program's own would be seen. usage: clocks LOG ROUNDS
+ * Sends messages from rank 0 to the others and back. Logs in LOG.RANK when each call began and
+ * ended, by the machine's true clock. Rank 0 receives any message from any source, so messages that
+ * are not the program's own would be noticed. usage: clocks LOG ROUNDS
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -6,7 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* For what never comes. Of polls the last 100 ms may be lost: more come a second later. */
+/* Polls for a message that never comes. The last 100 ms of polls may be lost: more come a second
+ * later. */
 static void poll_and_die(void)
 {
     int flag, number;

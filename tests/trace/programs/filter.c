@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program of MPI that calls some routines often and makes one rank late, by an amount that is
- * planted; built twice, with regions of <assay/assay.h> and without. Late is rank 0 to rank 1,
- * which says beside MPI, in a file that both have mapped, that it is about to receive: on a busy
- * machine the one that waits could have no processor until the other has sent.
+ * A program of MPI that calls some routines often and delays one rank by a planted amount. It is
+ * built with regions of <assay/assay.h> and without. Rank 0 is delayed for rank 1. Rank 1 announces
+ * its receive outside of MPI, in a file that both have mapped. Otherwise, on a busy machine, the
+ * waiting rank could have no CPU until the other has sent.
  *
  *   filter ROUNDS MILLISECONDS LOG
  *
- * Each rank writes to LOG.RANK what it called, "RANK ROUTINE CALLS" a line.
+ * Each rank writes its calls to LOG.RANK, "RANK ROUTINE CALLS" a line.
  */
 #include <fcntl.h>
 #include <mpi.h>

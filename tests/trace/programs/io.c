@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads and writes at random, some of it wrong, and logs each call with what came of it and errno,
- * in the words of tests/trace/dump.c. usage: io SEED CALLS LOG (in a directory of its own)
+ * Reads and writes at random, sometimes with errors. Logs each call with its result and errno, in
+ * the words of tests/trace/dump.c. usage: io SEED CALLS LOG (in a directory of its own)
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gets and gives back memory in every way, and logs each call of 1000 bytes and more, in the words
-// of tests/trace/dump.c. usage: memory LOG
+// Allocates and frees memory in every way. Logs each call of 1000 bytes and more, in the words of
+// tests/trace/dump.c. usage: memory LOG
 #include <fcntl.h>
 #include <malloc.h>
 #include <sys/mman.h>

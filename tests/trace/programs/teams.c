@@ -62,7 +62,7 @@ static void wait_for_all(void)
     say("barrier end 0\n");
 }
 
-/* What a task gets must come to it whole: sizes differ. */
+/* The arguments of a task must arrive whole: sizes differ. */
 static void make_task(int n)
 {
     char text[64];

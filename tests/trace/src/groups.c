@@ -89,7 +89,7 @@ static void make_grid(int is_ring)
         needed.at[needed.n++] = (rank + 1) % rank_n;
 }
 
-/* From each to all behind it: the first needs nobody, nobody needs the last. */
+/* From each rank to all higher ranks: the first needs no other rank, and no rank needs the last. */
 static void make_chain(void)
 {
     int behind[RANKS_MOST], behind_n = 0;
@@ -102,7 +102,7 @@ static void make_chain(void)
                                    behind, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &near);
 }
 
-/* All with rank 0, and nobody else. */
+/* All with rank 0, and without other edges. */
 static void make_star(void)
 {
     int last[RANKS_MOST], edge[2 * RANKS_MOST];
@@ -205,8 +205,8 @@ static void window_made(int round)
     free_window();
 }
 
-/* One exposes its memory to all others, who write there: late are the one, or the first of the
- * others before or behind that. */
+/* One rank exposes its memory to all others, which write there. Delayed is that rank, or the first
+ * of the others, before or after the access. */
 static void expose(int round, int64_t post_ns, int64_t before_ns, int64_t behind_ns)
 {
     const int target = round % rank_n, late = (round + 1) % rank_n;

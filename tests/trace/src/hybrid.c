@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two ranks of two threads; one thread of one rank is late in each round, so that the rank comes
- * late to a barrier of all: `hybrid LOG ROUNDS MILLISECONDS` writes LOG.RANK with lines "KIND ROUND
+ * Two ranks of two threads. One thread of one rank is delayed in each round, so that its rank
+ * delays a barrier of all. `hybrid LOG ROUNDS MILLISECONDS` writes LOG.RANK with lines "KIND ROUND
  * THREAD ENTER LEAVE TID" in nanoseconds of CLOCK_MONOTONIC_RAW: parts of regions, barriers of MPI.
  */
 #include <mpi.h>

@@ -30,7 +30,7 @@ static int64_t now(void)
         fprintf(log_file, "%s %lld %lld\n", name, (long long)enter_ns, (long long)now());          \
     } while (0)
 
-/* All come together, and then who is late sleeps. */
+/* All ranks synchronise, and then the delayed rank sleeps. */
 static void meet(int is_late)
 {
     const struct timespec t = {late_ns / 1000000000, late_ns % 1000000000};
@@ -50,7 +50,7 @@ static void rooted(MPI_Comm between, int is_first)
     const int to = rank == 1 ? MPI_ROOT : is_first ? 0 : MPI_PROC_NULL;
     meet(is_first);
     LOGGED("reduce", MPI_Reduce(&word, all, 1, MPI_INT, MPI_SUM, to, between));
-    /* What a rank has no use for is no type. */
+    /* An argument that a rank does not need has no type. */
     meet(is_first);
     LOGGED("gather", MPI_Gather(is_first ? &word : NULL, 1, is_first ? MPI_INT : MPI_DATATYPE_NULL,
                                 all, 1, is_first ? MPI_DATATYPE_NULL : MPI_INT, to, between));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Preloaded: makes a process believe that it runs on another machine. Its name and its clock
- * (CLOCK_MONOTONIC_RAW) are what OTHER_MACHINE says: NAME SHIFT_NS DRIFT SINCE_NS; its time-stamp
- * counter is not to be trusted. Who makes the system call itself has the truth.
+ * Preloaded: makes a process believe that it runs on another machine. OTHER_MACHINE sets its name
+ * and its clock (CLOCK_MONOTONIC_RAW): NAME SHIFT_NS DRIFT SINCE_NS. Its time-stamp counter is
+ * marked as unreliable. A direct system call returns the truth.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is computed between calls of MPI, or between parallel regions: two functions whose work is
- * counted, nine parts and one, which of them by the rank. With "polls" only the first rank has the
+ * Computation between MPI calls, or between parallel regions: two functions that count their work,
+ * nine parts and one. The rank decides which is longer. With "polls" only the first rank has the
  * long one, for which the others test a request. usage: samples ROUNDS PARTS [polls]
  */
 #include <stdio.h>

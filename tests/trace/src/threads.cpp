@@ -141,7 +141,7 @@ static void with_join()
 
 // ---- OpenMP -----------------------------------------------------------------------------------
 
-// What each thread of a team does, and when it was done with it.
+// The work of each thread of a team, and the end of that work.
 template <class F> static void in_team(F work)
 {
     long long begin = now();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ranks of two threads that compute, the last rank MORE times as much as another, and meet at a
- * barrier of all: `uneven LOG ROUNDS MORE STEPS` writes LOG.RANK with lines "KIND ROUND THREAD
- * ENTER LEAVE TID CPU" in nanoseconds, of CLOCK_MONOTONIC_RAW and of the thread's processor time in
- * between: parts of regions, whole regions, barriers of MPI. `uneven MILLISECONDS` says how many
- * steps take so much processor time.
+ * Ranks of two threads that compute up to a barrier of all. The last rank computes MORE times as
+ * much as another. `uneven LOG ROUNDS MORE STEPS` writes LOG.RANK with lines "KIND ROUND THREAD
+ * ENTER LEAVE TID CPU" in nanoseconds. Times are of CLOCK_MONOTONIC_RAW, CPU is the thread's CPU
+ * time in between. Lines are parts of regions, whole regions, barriers of MPI. `uneven
+ * MILLISECONDS` prints the number of steps for that CPU time.
  */
 #include <mpi.h>
 #include <omp.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Eight ranks on two processors, as LULESH ran: 2.89 s, each rank computes 0.435 s but for the last
- * with 0.395 s, polls 0.28 s in MPI, is blocked 0.1 s there, and is ready without a processor for
- * 2 s. Each has a progress thread, and mpirun two threads, that wait in MPI nearly all the time,
- * the progress threads running 3 % of what the ranks run; mpirun also ran, 0.05 s of it in code of
- * its own. Two busy loops beside, or nobody.
+ * Eight ranks on two CPUs, as LULESH ran: 2.89 s. Each rank computes 0.435 s, the last 0.395 s.
+ * Each polls 0.28 s in MPI, is blocked there for 0.1 s, and is ready without a CPU for 2 s. Each
+ * rank has a progress thread and mpirun has two threads; these wait in MPI nearly all the time. The
+ * progress threads run 3 % of the time of the ranks. mpirun also ran, 0.05 s of it in code of its
+ * own. Some tests add two busy loops as external load.
  */
 #include "place.h"
 
@@ -158,7 +158,7 @@ static void test_roles(void **state)
     near(real_of(e, "SELECT blocked_time_s FROM v_categories WHERE name = 'mpi'"), 0.8);
     near(real_of(e, "SELECT idle_time_s FROM v_categories WHERE name = 'mpi'"),
          8 * 2.88 + 2.7 + 2.88);
-    /* Where they wait is still to be seen. */
+    /* The places of these waits are still visible. */
     near(real_of(e, "SELECT blocked_time_s FROM v_functions WHERE name = 'progress'"),
          0.8 + 8 * 2.88 + 2.7 + 2.88);
     fine(assay_experiment_close(&e, err));
@@ -173,7 +173,7 @@ static void test_one_balance(void **state)
     near(real_of(e, "SELECT balance_pct FROM v_balance WHERE over = 'ranks' AND is_main"),
          100 * mean / 0.435);
     assert_int_equal(integer_of(e, "SELECT count(*) FROM v_balance"), 1);
-    /* mpirun has 1 % of the processor time, and lives long. */
+    /* mpirun has 1 % of the CPU time, and lives long. */
     near(metric(e, "thread_activity_pct"), 100 * (7 * 0.715 + 0.675) / (8 * 2.89));
     near(metric(e, "processor_wait_pct"), 100 * 16 / (16 + 7 * 0.715 + 0.675));
     fine(assay_experiment_close(&e, err));
@@ -213,8 +213,8 @@ static void test_no_gain_below_the_work(void **state)
 
     assert_int_equal(integer_of(e, "SELECT count(*) FROM v_what_ifs"), 3);
     assert_true(real_of(e, "SELECT max(gain_high_s) FROM v_what_ifs") <= 2.89 - floor_s + 1e-6);
-    /* mpirun's 2.7 s in MPI are nobody's: a rank runs and waits 0.38 s there, and nearly 0.8 of the
-     * 2 s that it queued went to others that polled. More is not left of the run. */
+    /* The 2.7 s of mpirun in MPI do not count. A rank runs and waits 0.38 s there. Nearly 0.8 of
+     * its 2 s in the run queue went to other ranks that polled. The run cannot gain more. */
     near(real_of(e, "SELECT gain_s FROM v_what_ifs WHERE name = 'perfect_parallel'"),
          2.89 - floor_s);
     near(real_of(e, "SELECT gain_high_s FROM v_what_ifs WHERE name = 'perfect_parallel'"),
@@ -236,8 +236,8 @@ static void test_no_gain_below_the_work(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* Two ranks on two processors with two busy loops beside: each had half of one. That is no fault of
- * the program, which is not oversubscribed, and MPI gains nothing that is sure. */
+/* Two ranks on two CPUs with two busy loops beside: each had half of a CPU. The program is not
+ * oversubscribed, so this is not its fault, and MPI has no certain gain. */
 static void test_busy_host(void **state)
 {
     const struct shape shape = {.busy_ms = 5780, .queue_ms = 1400, .threads = 1, .ranks = 2};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each rule of data/advise/ on a run in which it speaks, and on one much like it where it must not.
- */
+/* Each rule of data/advise/ on two similar runs: in the first it must apply, in the second it must
+ * not. */
 #include "place.h"
 
 #include <assay/advise.h>
@@ -50,7 +50,7 @@ static const struct rule_case findings[] = {
     {"parallel_overhead",
      {RUN, .thread_n = 2, .code = {OWN(600), {"GOMP_barrier", "openmp", 300}}},
      {RUN, .thread_n = 1, .code = {OWN(600), {"GOMP_barrier", "openmp", 300}}}}, /* one thread */
-    /* One rank of two threads: OpenMP is theirs, MPI nobody's. */
+    /* One rank of two threads: OpenMP counts, MPI has no partner. */
     {"parallel_overhead",
      {RUN, .rank_n = 1, .thread_n = 2, .code = {OWN(600), {"GOMP_barrier", "openmp", 300}}},
      {RUN, .rank_n = 1, .thread_n = 2, .code = {OWN(600), {"MPI_Wait", "mpi", 300}}}},
@@ -59,7 +59,7 @@ static const struct rule_case findings[] = {
      {RUN, .rank_n = 2, .code = {OWN(500), {"MPI_Init", "mpi", 200}, {"MPI_Wait", "mpi", 200}}},
      {RUN, .rank_n = 2,
       .code = {OWN(600), {"PMPI_Init_thread", "mpi", 200}, {"MPI_Finalize", "mpi", 100}}}},
-    /* Without call stacks nobody knows what of it that is. */
+    /* Without call stacks the kind of MPI call is unknown. */
     {"parallel_overhead",
      {RUN, .rank_n = 2, .code = {OWN(600), {"MPI_Wait", "mpi", 300}}},
      {RUN, .rank_n = 2, .call_stacks = "off", .code = {OWN(600), {"poll", "mpi", 300}}}},
@@ -67,7 +67,7 @@ static const struct rule_case findings[] = {
     {"parallel_overhead",
      {RUN, .rank_n = 2, .code = {OWN(600), {"MPI_Wait", "mpi", 60}}},
      {.wall_ms = 60, .cpu_n = 2, .rank_n = 2, .code = {OWN(50), {"MPI_Wait", "mpi", 2}}}},
-    /* No processor is left that could do it sooner. */
+    /* Without an idle CPU the work cannot finish sooner. */
     {"parallel_overhead",
      {RUN, .rank_n = 2, .code = {OWN(700), {"MPI_Wait", "mpi", 300}}},
      {.wall_ms = 1400, .cpu_n = 1, .rank_n = 2, .code = {OWN(700), {"MPI_Wait", "mpi", 300}}}},
@@ -138,7 +138,7 @@ static const struct rule_case findings[] = {
      {RUN, .cache = "32768K", .code = {FULL}, WALK(40)}}, /* it may stay in the cache */
     {"memory_bandwidth",
      {RUN, .cache = "32768K", .code = {FULL}, WALK(60)},
-     {RUN, .code = {FULL}, WALK(60)}}, /* nobody knows how large that is */
+     {RUN, .code = {FULL}, WALK(60)}}, /* the size of the cache is unknown */
     {"memory_bandwidth", /* a chain of results, or divisions, may take longer than the memory */
      {RUN, .cache = "32768K", .code = {FULL}, WALK(60)},
      {RUN, .cache = "32768K", .code = {FULL}, WALK_AND(60, "fp_carried_n")}},
@@ -188,7 +188,7 @@ static const struct rule_case findings[] = {
      {RUN, .code = {LOOP}, .metric = {{"wide_access_pct", 100}, {"flow_paths", 1}}}},
     {"array_access",
      {RUN, .code = {LOOP}, STEPS(0, 13, 60, 0)},
-     {RUN, .code = {LOOP}, STEPS(0, 13, 100, 1)}}, /* a bound is no value */
+     {RUN, .code = {LOOP}, STEPS(0, 13, 100, 1)}}, /* a bound does not count as a value */
     {"false_sharing",
      {RUN, .thread_n = 2, .code = {LOOP}, .shared = 0.5},
      {RUN, .thread_n = 2, .code = {LOOP}, .shared = 0.05}},
@@ -276,7 +276,8 @@ static const struct rule_case findings[] = {
     {"scalar_mathematics",
      {RUN, .code = {OWN(900), {"exp", "math", 100, .module = "/usr/lib/libm.so.6"}}},
      {RUN, .code = {OWN(900), {"exp", "math", 100, .module = "/usr/lib/libmine.so"}}}},
-    {"scalar_mathematics", /* flags of the floating-point unit are no mathematics */
+    {"scalar_mathematics", /* access to flags of the floating-point unit does not count as
+                            * mathematics */
      {RUN, .code = {OWN(900), {"floor", "math", 100, .module = "/usr/lib/libm.so.6"}}},
      {RUN, .code = {OWN(900), {"fetestexcept", "math", 100, .module = "/usr/lib/libm.so.6"}}}},
     {"oldest_instruction_set",
@@ -347,7 +348,7 @@ static const struct rule_case findings[] = {
       .queued_ms = 9000,
       .others_ms = 18000,
       .code = {OWN(800), {"pthread_mutex_lock", "pthread", 10, 150}}}},
-    {"lock_contention", /* who waits hardly runs */
+    {"lock_contention", /* waiting threads hardly run */
      {RUN, .thread_n = 2,
       .code = {{"work", "application", 1000, .only = 1},
                {"pthread_mutex_lock", "pthread", 0, 300},
@@ -385,10 +386,10 @@ static const struct rule_case findings[] = {
     {"busy_waiting",
      {RUN, .thread_n = 2, .queued_ms = 300, .code = {OWN(300), {"GOMP_barrier", "openmp", 200}}},
      {RUN, .thread_n = 2, .code = {OWN(300), {"GOMP_barrier", "openmp", 200}}}},
-    {"busy_waiting", /* more threads than processors are another matter */
+    {"busy_waiting", /* more threads than CPUs have a rule of their own */
      {RUN, .rank_n = 2, .queued_ms = 300, .code = {OWN(300), {"MPI_Wait", "mpi", 200}}},
      {RUN, .rank_n = 4, .queued_ms = 300, .code = {OWN(300), {"MPI_Wait", "mpi", 200}}}},
-    /* Where no gain is sure: all processors are busy. */
+    /* Without a certain gain: all CPUs are busy. */
     {"parallel_time",
      {.wall_ms = 1400, .cpu_n = 1, .rank_n = 2, .code = {OWN(700), {"MPI_Wait", "mpi", 300}}},
      {.wall_ms = 1400, .cpu_n = 1, .rank_n = 1, .code = {OWN(700), {"MPI_Wait", "mpi", 300}}}},
@@ -477,10 +478,10 @@ static const struct rule_case findings[] = {
      {RUN, .rank_n = 2,
       .code = {OWN(800), {"poll", "mpi", 200, .module = "/b/libmpi.so", .no_debug = true}}}},
     {"hottest", {RUN, .code = {ALL}}, {RUN, .code = {LOOP}, .metric = {{"fp_divide_n", 2}}}},
-    {"hottest", /* nobody begins in the kernel */
+    {"hottest", /* without a function of the kernel */
      {RUN, .code = {OWN(500), {"do_futex", "kernel", 400}}},
      {RUN, .code = {OWN(400), {"do_futex", "kernel", 500}}}},
-    {"hottest", /* nobody begins in an interpreter */
+    {"hottest", /* without a function of an interpreter */
      {RUN, .code = {ALL}},
      {RUN, .code = {{"_PyEval_EvalFrameDefault", "python", 1000}}}},
     {"no_debug",
@@ -542,7 +543,7 @@ static void test_numbers(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* What waits in a run of several processes may wait for one of them. */
+/* In a run of several processes, a process may wait for another of them. */
 static void test_pipes(void **state)
 {
     struct story story = {RUN, .rank_n = 2, .code = {OWN(600), {"read", "io", 150, 200}}};
@@ -583,7 +584,7 @@ static void test_caller_of_category(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* Perl is no Python, and NumPy nothing for it. */
+/* Perl is not Python, and NumPy does not help it. */
 static void test_other_language(void **state)
 {
     const struct story story = {
@@ -599,7 +600,7 @@ static void test_other_language(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* Of several loops the one with the most time is named, wherever it stands. */
+/* The loop with the most time is named, at any position. */
 static void test_hottest_loop(void **state)
 {
     const struct story story = {
@@ -651,7 +652,7 @@ static void test_hottest_of_branches(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* What the time of the kernel is: how much would go, and whose doing it is. */
+/* Kernel time: its avoidable part, and its cause. */
 static void test_given_back(void **state)
 {
     const struct story story = {RUN, .fault_n = 102400, .resident_mib = 40,
@@ -691,7 +692,7 @@ static void test_first_touch(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* What is to be done about a system call depends on who makes it, and what for. */
+/* The advice on a system call depends on its caller and its purpose. */
 static void test_calls(void **state)
 {
 #define READ(copied)                                                                               \
@@ -729,7 +730,7 @@ static void test_calls(void **state)
     }
 }
 
-/* A check whose subject a rule has spoken of says its score only. */
+/* A check shows only its score if a rule has reported its subject. */
 static void test_said_once(void **state)
 {
     const struct story busy = {RUN, .rank_n = 2, .migration_n = 400, .code = {ALL}};
@@ -773,7 +774,7 @@ static void test_width_of_means(void **state)
                "SELECT round(value), low BETWEEN 65 AND 70.1, high, n FROM v_values"
                " WHERE metric = 'array_access_pct'",
                "70.0 1 100.0 1500");
-    /* Of more than half nothing is known. */
+    /* Unknown for more than half of the time. */
     fine(assay_experiment_close(&e, err));
     story.code[1].ms = 1500;
     e = story_tell(&story);
@@ -819,8 +820,8 @@ static void test_one_card(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* What an iteration takes and could take becomes seconds of the run, by the loop's share: nothing
- * bounds them from below, and a card that could gain less comes later. */
+/* Measured and possible cycles per iteration become seconds of the run, by the share of the loop. A
+ * gain without a lower bound ranks after certain gains. */
 static void test_gain_of_code(void **state)
 {
     struct story story = {RUN, .call_stacks = "off", .code = {FULL},
@@ -854,7 +855,7 @@ static void test_gain_of_code(void **state)
                "- 0");
     expect_row(e, "SELECT gain_s FROM v_what_ifs WHERE name = 'fully_vectorised'", "0.0");
     fine(assay_experiment_close(&e, err));
-    story.metric[2] = (struct story_metric){"other_carried_n", 0}; /* nobody analysed it */
+    story.metric[2] = (struct story_metric){"other_carried_n", 0}; /* not analysed */
     e = story_tell(&story);
     expect_row(e, "SELECT count(*) FROM v_what_ifs WHERE name = 'fully_vectorised'", "0");
     fine(assay_experiment_close(&e, err));
@@ -898,7 +899,7 @@ static void test_chains(void **state)
     }
 }
 
-/* What waits for memory gains nothing from fewer instructions. */
+/* A loop that waits for memory gains nothing from fewer instructions. */
 static void test_no_contradiction(void **state)
 {
     const struct story story = {RUN, .cache = "32768K", .code = {FULL}, WALK(60)};
@@ -956,13 +957,13 @@ static void test_pattern(void **state)
         "scalar_branches run 0.06 5 loops, together 6 % of the time, work on one value at a "
         "time, and branch; most of it at a.c:10, a.c:20 and a.c:30.");
     fine(assay_experiment_close(&e, err));
-    story.loop_n = 2; /* two are no pattern, and together little */
+    story.loop_n = 2; /* two do not make a pattern, and take little time together */
     e = story_tell(&story);
     expect_row(e, "SELECT count(*) FROM v_findings WHERE topic = 'vectorisation'", "0");
     fine(assay_experiment_close(&e, err));
 }
 
-/* What a run spends outside its own code makes no loop of it less worth mending. */
+/* Time outside the program's own code does not make a fix of a loop less valuable. */
 static void test_share_of_category(void **state)
 {
     struct story story = {.wall_ms = 1000,
@@ -1031,7 +1032,7 @@ static void test_code_alone(void **state)
 
 /* ---- No option that is given is recommended -------------------------------------------------- */
 
-/* What compilers record of the builds of the suite of loops, and of what a user may add. */
+/* Options that compilers record in builds of the suite of loops, and further options of users. */
 static const char *const built_with[] = {
     "-mtune=generic -march=x86-64 -g -O2",
     "-mtune=generic -march=x86-64 -g -O3",
@@ -1129,8 +1130,7 @@ static void test_given_options(void **state)
     assert_true(n > 300);
 }
 
-/* Whether the compiler made the vectors or the source has them: the loop itself goes round 4 times.
- */
+/* Vectors come from the compiler or from the source: the loop itself has 4 iterations. */
 static void test_trips_of_vectors(void **state)
 {
     struct story story = {RUN, .code = {NESTED},
@@ -1147,7 +1147,7 @@ static void test_trips_of_vectors(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* ---- Code that no compiler made, or nobody knows which --------------------------------------- */
+/* ---- Code without a compiler, or with an unknown one --------------------------------------- */
 
 static void each_advice(const struct story *story, void (*look)(const char *rule, const char *text))
 {
@@ -1179,7 +1179,7 @@ static void no_compiler(const char *rule, const char *text)
             fail_msg("%s of assembly: %s", rule, text);
 }
 
-/* Options of which nobody knows whether they were given. */
+/* Options with unknown state. */
 static void no_claim(const char *rule, const char *text)
 {
     static const char *const option[] = {"-march=native", "-ffast-math",
@@ -1243,7 +1243,7 @@ static void test_assembly(void **state)
     each_rule_of_loops("Assembly", no_compiler);
 }
 
-/* Of what nothing is said, neither options are known nor the language. */
+/* Without a record of the compiler, options and language are unknown. */
 static void nothing_known(const char *rule, const char *text)
 {
     no_claim(rule, text);

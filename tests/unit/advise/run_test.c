@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Advice on an experiment whose numbers are known (cxx.c): four threads of 0.575 s, of which they
- * compute 0.575, 0.475, 0.375 and 0.275 s and run 0, 0.1, 0.2 and 0.3 s in OpenMP; the last one
- * waits 0.2 s there. The run took 0.7 s. One loop: 0.4, 0.3, 0.2, 0.1 s.
+ * Advice on an experiment with known numbers (cxx.c): four threads of 0.575 s. They compute 0.575,
+ * 0.475, 0.375 and 0.275 s and run 0, 0.1, 0.2 and 0.3 s in OpenMP; the last one waits 0.2 s there.
+ * The run took 0.7 s. One loop: 0.4, 0.3, 0.2, 0.1 s.
  */
 #include "place.h"
 

@@ -8,7 +8,7 @@
 
 #include <assay/experiment.h>
 
-/* Much told: a run of a second on two processors; a function of the program's own in it. */
+/* Common parts of stories: a run of a second on two CPUs; a function of the program in it. */
 #define MS  INT64_C(1000000)
 #define RUN .wall_ms = 1000, .cpu_n = 2
 #define OWN(n)                                                                                     \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who has more of the work than others, and where: of threads, of ranks, and of ranks that a trace
- * says are waited for. */
+/* Uneven work of threads and ranks, and its place. Also ranks that cause waits according to a
+ * trace. */
 /* Stories name what matters to a rule; all else of them is zero. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
@@ -10,7 +10,7 @@
 
 #include "story.h"
 
-/* Of what one thread alone does the rest is to be given to others, rather than shared out finer. */
+/* Work of a single thread should be shared with others, not divided more finely. */
 static void test_serial(void **state)
 {
     struct story story = {RUN, .thread_n = 2,
@@ -30,7 +30,8 @@ static void test_serial(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* Of ranks it is said in which function and loop the longest is longer than the others. */
+/* For ranks, the finding names the function and loop in which the longest rank exceeds the
+ * others. */
 static void test_uneven_ranks(void **state)
 {
     struct story story = {
@@ -69,8 +70,8 @@ static void add_late(struct assay_experiment *e, int64_t location_id, int64_t si
         fine(assay_experiment_add_trace_late(e, &late, err));
 }
 
-/* A trace in which both ranks wait for each other: how long each computes as time passes, and how
- * long the other waits for it in one call and in another (NULL: in none). */
+/* Adds a trace in which both ranks wait for each other. It has the computing time of each by wall
+ * time. It has the waits for each in one call and in another (NULL: none). */
 static void add_waiting(struct assay_experiment *e, const int64_t *computing_ms,
                         const int64_t *late_ms, const int64_t *other_ms)
 {
@@ -112,8 +113,8 @@ static void add_waiting(struct assay_experiment *e, const int64_t *computing_ms,
     fine(assay_advise_run(e, 1, err));
 }
 
-/* Ranks that have no processor for half of the time are late in turn. Own work tells whose it is:
- * by processor time, if it is sure by samples, and only of whom others wait for. */
+/* Ranks without a CPU for half of the time delay each other in turn. CPU time identifies the cause,
+ * if it is certain by samples, and only among ranks that cause waits. */
 static void test_uneven_without_processors(void **state)
 {
     const struct {
@@ -129,12 +130,12 @@ static void test_uneven_without_processors(void **state)
          "time, 0.4 s more than the mean of the others (0.2 s), by 600 samples: most of all in "
          "sweep (a.c:20), by 0.4 s. It was also ready to run and had no processor for 0.5 s: that "
          "is the machine's."},
-        /* As time passes rank 0 computes longer; by processor time it does not. */
+        /* By wall time rank 0 computes longer; by CPU time it does not. */
         {0, {800, 400}, {350, 250}, "waiting_in_turn", NULL},
         {20, {800, 400}, {350, 250}, "waiting_in_turn", NULL}, /* not sure: 220 and 200 samples */
         {400,
          {700, 500},
-         {10, 250}, /* it has more work, and is not who is waited for */
+         {10, 250}, /* it has more work, but does not cause the waits */
          "late",
          "Rank 1 is late to MPI_Allreduce: others wait 0.25 s for it, in 10 waits. It was also "
          "ready to run and had no processor for 0.5 s: that is the machine's."},
@@ -160,7 +161,7 @@ static void test_uneven_without_processors(void **state)
     }
 }
 
-/* Nobody is late by itself: who computes longer, and where, is told all the same. */
+/* No rank delays the others alone: the longer computation and its place are still reported. */
 static void test_uneven_in_turn(void **state)
 {
     const struct story story = {

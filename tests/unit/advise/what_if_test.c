@@ -79,7 +79,7 @@ static void test_phases(void **state)
     near(assay_what_if_parallel(thread, 2, &run, true).value, 6);
 }
 
-/* What is saved in the longest thread counts until another one is the longest. */
+/* Savings in the longest thread count until another thread is the longest. */
 static void test_the_longest_thread_decides(void **state)
 {
     const struct assay_thread_time thread[] = {{10, 0, 100, 0, 0}, {6, 0, 60, 0, 0}};
@@ -154,8 +154,8 @@ static void test_parallel(void **state)
     near(it.value, 0);
 }
 
-/* Eight ranks of 0.435 s of work on two processors took 2.89 s: 1.74 s are left whatever MPI does,
- * with a quiet host as with a busy one. */
+/* Eight ranks of 0.435 s of work on two CPUs took 2.89 s. At least 1.74 s are left whatever MPI
+ * does, on a quiet host and on a busy one. */
 static void test_no_gain_below_the_work_by_the_processors(void **state)
 {
     struct assay_thread_time thread[8];
@@ -182,8 +182,8 @@ static void test_no_gain_below_the_work_by_the_processors(void **state)
     run.others_s = -1;
     it = assay_what_if_parallel(thread, 8, &run, false);
     near(it.value, 2.3 - 1.7);
-    /* Three threads of 2, 1 and 1 s on two processors that were never idle: what one saves of its
-     * second half the others still need. */
+    /* Three threads of 2, 1 and 1 s on two CPUs that were never idle: savings of one in its second
+     * half do not help the others. */
     run = (struct assay_run_time){.wall_s = 2, .processors = 2, .work_s = 4};
     thread[0] = (struct assay_thread_time){2, 0, 200, 0, 0};
     thread[1] = thread[2] = (struct assay_thread_time){1, 0, 100, 0, 0};
@@ -195,8 +195,8 @@ static void test_no_gain_below_the_work_by_the_processors(void **state)
     near(total.value, 0.2);
 }
 
-/* Two ranks beside two busy loops on two processors: each waited half of the time for a processor,
- * and the other polled meanwhile. None of it is MPI's. */
+/* Two ranks beside two busy loops on two CPUs. Each waited half of the time for a CPU while the
+ * other polled. MPI caused none of it. */
 static void test_polling_for_one_without_processor(void **state)
 {
     const struct assay_thread_time thread[] = {{3, 7, 1000, 10, 7}, {3, 8, 1100, 9, 8}};
@@ -205,13 +205,12 @@ static void test_polling_for_one_without_processor(void **state)
 
     (void)state;
     near(it.value, 0);
-    assert_true(it.high > 8 && it.high <= 11 + 1e-9); /* nobody knows */
+    assert_true(it.high > 8 && it.high <= 11 + 1e-9); /* unknown */
 }
 
 /* Cumulative gains never fall, end at the whole, and no gain exceeds the longest thread. */
-/* Eight threads of 1 s of work that spin for a lock on two processors: 16 s, of which each ran 4
- * and was without a processor for 12, three quarters of which went to those that span. 4 s are
- * left. */
+/* Eight threads of 1 s of work spin for a lock on two CPUs: 16 s. Each ran 4 s and was without a
+ * CPU for 12 s. Three quarters of these went to spinning threads. 4 s are left. */
 static void test_spinning_keeps_processors(void **state)
 {
     struct assay_thread_time thread[8];
@@ -233,7 +232,7 @@ static void test_spinning_keeps_processors(void **state)
     it = assay_what_if_parallel(thread, 8, &run, false);
     near(it.value, 0);
     near(it.high, 12);
-    /* Those that sleep at a lock keep nobody from a processor: what they queued was for work. */
+    /* Threads that sleep at a lock use no CPU: their run-queue wait was for work. */
     run = (struct assay_run_time){.wall_s = 7, .processors = 2, .work_s = 8};
     for (int i = 0; i < 8; i++)
         thread[i] = (struct assay_thread_time){1, 3, 2000, 3, 0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Timers in programs whose answer is known: shares, stacks, threads, children, libraries, and
- * programs that would notice if something were in their way.
+ * Timers in programs with known results: shares, stacks, threads, children, libraries. Also
+ * programs that would notice any interference.
  */
 #include "../sample/session.h"
 
@@ -88,13 +88,14 @@ static bool begins(const char *text, const char *prefix)
 /* Parts of the target's account. */
 enum { SPIN_1 = 1, SPIN_2, SPIN_3, SPIN_CHILD = 9, SPIN_EXECUTED, THREAD };
 
-/* What the target says that it used, in milliseconds: all threads, a function or a thread. */
+/* Returns the CPU time that the target reports, in milliseconds: of all threads, a function or a
+ * thread. */
 static double used_ms(int part)
 {
     return (double)session_account()->used_ns[part] / 1e6;
 }
 
-/* Time of the samples whose path begins so, in milliseconds. */
+/* Returns the time of the samples with this prefix of the path, in milliseconds. */
 static double ms_of(struct timed *t, const char *prefix)
 {
     double ns = 0;
@@ -111,8 +112,8 @@ static void print_paths(const struct timed *t)
         print_message("# %s (end %d)\n", t->s.sample.at[i].path, t->s.sample.at[i].end);
 }
 
-/* How many samples of one length would say as much as those of spin_*: where the host takes
- * processors away, one stands for the time of many. */
+/* Returns the number of equal samples with the same information as those of spin_*. If the host
+ * takes CPUs away, one sample stands for the time of many. */
 static double worth_n(struct timed *t)
 {
     double sum = 0, squares = 0;
@@ -124,9 +125,9 @@ static double worth_n(struct timed *t)
     return squares > 0 ? sum * sum / squares : 0;
 }
 
-/* Three functions in three threads, of which each asks for as much; and the sum is the CPU time
- * that there was. What a function used of it, it says itself: about 1 to 2 to 3, where the host
- * took nothing away. */
+/* Three functions in three threads; each thread requests the same amount. The sum is the CPU time
+ * that was available. A function reports its own CPU time: about 1 to 2 to 3 on an undisturbed
+ * host. */
 static bool has_shares(struct timed *t)
 {
     bool fits = true;
@@ -148,8 +149,8 @@ static bool has_shares(struct timed *t)
     return fits;
 }
 
-/* Chance makes one of 150,000 right shares lie further off: then the target runs once more, and
- * that may not be so again, which right ones of three are with (3 / 150,000)^2 = 4e-10. */
+/* By chance, one of 150,000 right shares is further off. Then the target runs once more. Right
+ * shares of three fail twice with (3 / 150,000)^2 = 4e-10. */
 static struct timed run_with_shares(void)
 {
     struct timed t = run_mode("shares", NULL);
@@ -179,7 +180,7 @@ static double longest_ms(const struct timed *t)
     return longest;
 }
 
-/* By time: of a thread that waits for a processor one sample stands for several. */
+/* By time: for a thread that waits for a CPU, one sample stands for several. */
 static void expect_threads(const struct timed *t, double per_ms[3])
 {
     double used[3];
@@ -327,7 +328,7 @@ static void test_many(void **state)
     session_fini(&t.s);
 }
 
-/* What was recorded before the end stays. */
+/* Records from before the end stay. */
 static void test_killed(void **state)
 {
     (void)state;
@@ -430,7 +431,7 @@ static void test_files(void **state)
     expect_told(TARGETS "/agent-plain", false);
 }
 
-/* A directory that went away: the program runs on, and it is told. */
+/* The directory is removed: the program runs on, and the loss is reported. */
 static void test_gone(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ranks that meet through files, as threads: those that come back with a list are exactly those on
- * it, whoever is missing, late, or was there in a job before. If they were not, a job would hang.
+ * Ranks that synchronise through files, as threads. The ranks that return with a list are exactly
+ * those on it. Ranks may be missing or slow, or left over from an earlier job. Otherwise a job
+ * would hang.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -21,10 +22,11 @@
 #include "directory.h"
 
 #define RANKS 8
-/* Of who waits for somebody that does not come, while others come: by looks of all, see below. */
+/* Limit for a member that waits for a missing one while others arrive: counted in looks of all, see
+ * below. */
 #define LIMIT_NS INT64_C(15000000000)
 #define LOOK_NS  INT64_C(100000000)
-#define LONG_NS  INT64_C(300000000000) /* of who waits for all, and all come */
+#define LONG_NS  INT64_C(300000000000) /* for a member that waits for all, if all arrive */
 #define SHORT_NS INT64_C(75000000)     /* where each answer is right, if it is one */
 
 struct member {
@@ -42,8 +44,8 @@ struct member {
 
 /* ---- A clock of looks ------------------------------------------------------------------------ */
 
-/* With it time goes on by LOOK_NS when each member that is there has looked at it once more: one
- * that has no processor is waited for. */
+/* Time advances by LOOK_NS when each present member has looked once more: a member without a CPU
+ * does not miss it. */
 static struct {
     pthread_mutex_t lock;
     struct member *first;
@@ -171,7 +173,7 @@ static void test_all_come(void **state)
     int n = make_members(member, "aabbc", false, LONG_NS);
     hold(member, n);
     expect(member, n, "024");
-    n = make_members(member, "abab", true, LONG_NS); /* launchers that do not say who is where */
+    n = make_members(member, "abab", true, LONG_NS); /* launchers without the places of ranks */
     hold(member, n);
     expect(member, n, "01");
     n = make_members(member, "aaa", true, LONG_NS);
@@ -179,8 +181,8 @@ static void test_all_come(void **state)
     expect(member, n, NULL);
 }
 
-/* Who is not traced is not waited for longer than that, who comes when all is decided is too late;
- * the others go on without it. */
+/* A rank that is not traced is waited for until the limit. A rank that arrives after the decision
+ * is refused. The others go on without it. */
 static void test_missing(void **state)
 {
     struct member absent[RANKS], late[RANKS];
@@ -205,7 +207,7 @@ static void test_missing(void **state)
     expect(late, n, "01");
 }
 
-/* Without these there is nobody to compare with, however long it is waited. */
+/* Without these members there is no answer, however long the wait. */
 static void test_nobody(void **state)
 {
     struct member member[RANKS];
@@ -215,7 +217,7 @@ static void test_nobody(void **state)
     hold(member, n);
     expect(member, n, NULL);
     n = make_members(member, "aabb", false, SHORT_NS);
-    member[2].is_absent = true; /* who might have spoken for it */
+    member[2].is_absent = true; /* the member that might have answered for it */
     hold(member, n);
     expect(member, n, NULL);
 }
@@ -231,8 +233,8 @@ static void test_late(void **state)
     expect(member, n, "012");
 }
 
-/* What a job before left, which was to end alike, is no answer: of this one rank 0 is not traced.
- */
+/* Files of an earlier job, even one that would have ended alike, do not count: rank 0 of this one
+ * is not traced. */
 static void test_left_behind(void **state)
 {
     struct member member[RANKS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that says what it does, in known numbers. Usage: named MODE. What it prints must not
- * depend on whether it is observed.
+ * A program that logs its regions and values in known numbers. Usage: named MODE. Its output must
+ * not depend on whether it is observed.
  */
 #include <assay/assay.h>
 #include <pthread.h>

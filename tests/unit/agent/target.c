@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs that the agent must not disturb, and whose time is known: their account (account.h) says
- * what each function, and each thread, used. Usage: target MODE [LIBRARY]
+ * Programs with known times that the agent must not disturb. Their account (account.h) has the time
+ * of each function and thread. Usage: target MODE [LIBRARY]
  * Exit status 0: what the program did for itself worked as it does alone; else the line that found
  * out that it did not.
  */

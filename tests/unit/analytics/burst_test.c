@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One and the same run of two ranks, at random, as a trace of all calls and as one of bursts, where
- * calls less than a millisecond from each other are sums. What calls took, how often, with how many
- * bytes, states and efficiency are the same to the nanosecond; so is when each burst began and
- * ended.
+ * One random run of two ranks, as a trace of all calls and as a trace of bursts. A burst trace sums
+ * up calls less than a millisecond apart. Times, counts and bytes of calls must be equal to the
+ * nanosecond. So must states, efficiencies, and begin and end of each burst.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Neighbours and windows: random graphs against their matrices, and traces that are made up, whose
- * wait states are worked out by hand beside them.
+ * Neighbours and windows: random graphs against their matrices, and made-up traces. Their wait
+ * states are computed by hand beside them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -127,7 +127,7 @@ static void test_silent_member(void **state)
 
 /* ---- Two groups ------------------------------------------------------------------------------ */
 
-/* Of groups {0, 1} and {2, 3, 4}, that enter at these times and all leave at 100. */
+/* Groups {0, 1} and {2, 3, 4} enter at these times, and all leave at 100. */
 static const int64_t entered_ns[] = {10, 40, 20, 70, 30};
 
 struct expected_wait {
@@ -424,7 +424,7 @@ static void test_exposure(void **state)
     ASSERT_WAITS(calls, want);
 }
 
-/* Of rank 0's window: exclusive by 1 until 50, shared by 2 until 80, exclusive by 0. */
+/* The window of rank 0: exclusive by 1 until 50, shared by 2 until 80, exclusive by 0. */
 static void test_locks(void **state)
 {
     (void)state;
@@ -477,7 +477,7 @@ static void test_chain(void **state)
     ASSERT_WAITS(calls, want);
 }
 
-/* What is written is a message to who has the memory. */
+/* A write counts as a message to the owner of the memory. */
 static void test_traffic(void **state)
 {
     (void)state;

@@ -10,10 +10,10 @@
  *   rank 1    c c c     region of 3 to 7: c c c c     c c       M c
  *   worker    - - -     c c c b                       - - -
  *
- *   rank 0    useful 2 + 3 + 1 + 1 = 7     at barriers 1     in MPI 2 (7 to 9)
- *   worker    useful 4                     at barriers 0     without a region 6
- *   rank 1    useful 3 + 4 + 2 + 1 = 10    at barriers 0     in MPI 0 (at 9)
- *   worker    useful 3                     at barriers 1     without a region 6
+ * - rank 0    useful 2 + 3 + 1 + 1 = 7     at barriers 1     in MPI 2 (7 to 9)
+ * - worker    useful 4                     at barriers 0     without a region 6
+ * - rank 1    useful 3 + 4 + 2 + 1 = 10    at barriers 0     in MPI 0 (at 9)
+ * - worker    useful 3                     at barriers 1     without a region 6
  *
  * Multiplicative: mean useful is 24 / 4 = 6, the most 10; ranks are outside MPI for 8 and 10,
  * in the mean 9.
@@ -34,8 +34,8 @@
  *   both     21 / 4 / 9 = 7/12
  *            outside MPI 7 and 8: 7.5 / 9 = 7.5 / 8 * 8 / 9
  *
- * Rank 1 comes last to everything that it takes part in, so that the critical path is its own until
- * 9, and then that of rank 0, which ends as late and stands first.
+ * Rank 1 arrives last everywhere, so the critical path is on rank 1 until 9. Then it is on rank 0,
+ * which ends at the same time and comes first.
  */
 #include "place.h"
 
@@ -94,7 +94,8 @@ static void define_rank(const char *directory, uint32_t rank)
     close_stream();
 }
 
-/* Its part of the region, whose end it came to at `came_s`; the first thread opens and ends it. */
+/* Writes the part of one thread in the region; it arrives at the end at `came_s`. The first thread
+ * opens and ends the region. */
 static void put_region(uint64_t index, int64_t begin_s, int64_t came_s, int64_t end_s)
 {
     const uint64_t region[] = {REGION, 2, 0x1000}, task[] = {REGION, index, 2};
@@ -102,7 +103,7 @@ static void put_region(uint64_t index, int64_t begin_s, int64_t came_s, int64_t 
         put(AS_TRACE_PARALLEL, begin_s, region, 3);
     put(AS_TRACE_IMPLICIT, begin_s, task, 3);
     put(AS_TRACE_IMPLICIT_END, came_s, task, 2);
-    if (index == 0) /* a little later than who comes last */
+    if (index == 0) /* a little after the last arrival */
         as_trace_emit(&writer, AS_TRACE_PARALLEL_END, zero_tick + (uint64_t)end_s * S + 1000,
                       region, 1);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Traces of two ranks that are switched off for a while, each when it likes, made up as streams:
- * who sent, received or met meanwhile is told in numbers alone. Partners are found behind it all
- * the same, what has none is counted, and nobody waits for what is not known.
+ * Traces of two ranks with pauses of tracing at different times, made up as streams. Sends,
+ * receives and collectives in a pause are recorded as counts alone. Partners are still matched
+ * behind a pause. Sides without a partner are counted, and they have no wait states.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -178,7 +178,7 @@ static void assert_waited_in_all(const struct looked *l, double want)
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-/* Of four messages the second is recorded by its receiver alone, the third by nobody. */
+/* Four messages: only the receiver recorded the second, and neither side the third. */
 static void test_messages(void **state)
 {
     struct looked l;
@@ -267,8 +267,8 @@ static void put_parts(double start_s, double ready_s, double wait_s, double done
     put_call(WAIT_NAME, wait_s, done_s, AS_TRACE_DONE, &request, 1);
 }
 
-/* Of six messages in parts the sender says nothing of the second and third, and
- * the receiver nothing of the fifth. Each of the others meets its own. */
+/* Six partitioned messages: the sender recorded neither the second nor the third, the receiver not
+ * the fifth. Each of the others matches its partner. */
 static void test_parts(void **state)
 {
     struct looked l;
@@ -328,7 +328,7 @@ static void test_receive_meanwhile(void **state)
     let_go(&l);
 }
 
-/* Of three barriers one rank records the last, the other the last two. */
+/* Three barriers: one rank records the last, the other the last two. */
 static void test_barriers(void **state)
 {
     struct looked l;
@@ -351,7 +351,7 @@ static void test_barriers(void **state)
     let_go(&l);
 }
 
-/* Where it is not known what was missed, nothing is said of messages with this rank. */
+/* If the number of missed operations is unknown, messages with this rank have no results. */
 static void test_doubts(void **state)
 {
     struct looked l;
@@ -405,8 +405,8 @@ static void test_region(void **state)
     let_go(&l);
 }
 
-/* What was overwritten is not known, whose partners of messages neither: a ring of the sender may
- * have lost more of them than the receiver. */
+/* The ring of the sender may have lost more messages than the ring of the receiver. So overwritten
+ * messages are unknown, and so are their partners. */
 static void test_ring(void **state)
 {
     enum { MESSAGES = 60000 };
@@ -439,7 +439,7 @@ static void test_ring(void **state)
     let_go(&l);
 }
 
-/* A thread whose stream ended at a limit waits until then at most. */
+/* A thread waits at most until its stream ends at a limit. */
 static void test_cut_wait(void **state)
 {
     const uint64_t region[] = {1, 2, 0}, end[] = {1, 0};

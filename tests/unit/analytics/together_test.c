@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A made-up trace, at random, analysed by one process and by several together: all that comes of it
- * is the same. It has what makes that hard: events of many threads at one moment, wildcards,
- * receives that are done late or never, messages without a partner, operations that overlap, locks,
- * regions, a rank that executed another program, and places in code that several processes share.
+ * A made-up random trace, analysed by one process and by several together: the results must be
+ * equal. It has the hard cases:
+ *
+ * - events of many threads at one moment
+ * - wildcards, receives that complete late or never, messages without a partner
+ * - overlapping operations, locks, regions
+ * - a rank that executed another program
+ * - code that several processes share
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -416,7 +420,7 @@ static char *analysed_by(const char *directory, unsigned size)
     become_rank(0, size);
     assert_int_equal(as_party_join(directory, NULL, &party, &err), 0);
     assert_int_equal(as_party_size(party), size);
-    assert_int_equal(as_party_barrier(party, &err), 0); /* as all do who merge: none comes late */
+    assert_int_equal(as_party_barrier(party, &err), 0); /* as all merging processes do */
     char *text = analysed(directory, party);
     as_party_leave(&party, 0, NULL);
     unsetenv("PMI_RANK");
@@ -466,7 +470,7 @@ static void test_equal(void **state)
     }
 }
 
-/* Who waited for whom, without the calls. */
+/* Returns the wait states without their calls. */
 static char *waits_of(const char *directory)
 {
     struct as_trace trace;
@@ -490,7 +494,8 @@ static char *waits_of(const char *directory)
     return text;
 }
 
-/* A program whose own functions are recorded, as Score-P does, waits as without. */
+/* A program with recorded functions of its own (Score-P does this) has the same waits as
+ * without. */
 static void test_within_regions(void **state)
 {
     char *text[2], directory[64], command[80];

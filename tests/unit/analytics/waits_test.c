@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Wait states, the critical path and its costs, for programs whose times are made up. */
+/* Wait states, the critical path and delay costs of programs with made-up times. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -45,7 +45,7 @@ static void test_late_sender(void **state)
     struct as_wait_recent recent = {.n = 0};
     struct as_message m = message_of(100, 100, 105, 20, 20, 110);
     assert_int_equal(as_waits_of_message(&m, AS_EAGER_NEVER, &recent, &list), 0);
-    /* Posted long before, completed in a call that begins after the send: nobody waited. */
+    /* Posted long before, completed in a call that begins after the send: without a wait. */
     m = message_of(100, 100, 105, 20, 101, 103);
     assert_int_equal(as_waits_of_message(&m, AS_EAGER_NEVER, &recent, &list), 0);
     /* A clock that is off: the receive was left before the message was sent. */
@@ -95,7 +95,7 @@ static void test_wrong_order(void **state)
     as_vec_fini(&list.wait);
 }
 
-/* ---- Operations of many ---------------------------------------------------------------------- */
+/* ---- Collectives ----------------------------------------------------------------------------- */
 
 static struct as_wait_list met;
 
@@ -236,7 +236,7 @@ static void test_critical_path(void **state)
     as_vec_fini(&list.wait);
 }
 
-/* Of the 230 that rank 2 waited 90 are because rank 1 had waited for rank 0. */
+/* Rank 2 waited 230, and 90 of these because rank 1 had waited for rank 0. */
 static void test_costs_are_handed_on(void **state)
 {
     (void)state;

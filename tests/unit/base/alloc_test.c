@@ -84,8 +84,8 @@ static void test_large_blocks(void **state)
     as_alloc_fail_after(-1);
 }
 
-/* How many of `n` large pages are fetched when page i takes took_ns(i) and the process has run for
- * `ran_ns` before. */
+/* Returns the number of large pages fetched out of `n`, if page i takes took_ns(i). The process has
+ * run for `ran_ns` before. */
 static int fetched_of(int n, int64_t (*took_ns)(int), int64_t ran_ns)
 {
     int64_t lost_ns = 0;
@@ -131,7 +131,7 @@ static void test_large_pages_that_pay(void **state)
     assert_int_equal(fetched_of(1000, all_slow, 0), 2);
     assert_int_equal(as_large_lost(7000000, 2000), 7000000); /* a small page tells nothing */
     assert_in_range(fetched_of(1000, turning_slow, 0), 501, 503);
-    /* Of a minute at most 0.3 s are lost, and a page. */
+    /* A minute loses at most 0.3 s and a page. */
     assert_in_range(fetched_of(1000, all_slow, 60000000000), 50, 70);
 }
 
@@ -143,7 +143,7 @@ static long faults(void)
     return usage.ru_minflt;
 }
 
-/* What is freed is handed out again without the kernel: a page taken back is a fault more. */
+/* Freed memory is used again without the kernel: a page taken back would be one fault more. */
 static void test_freed_pages_are_kept(void **state)
 {
     const size_t size_b = (size_t)48 << 20, pages = size_b / 4096;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may be read, and that nothing blocks: a FIFO without a writer, devices, links. */
+/* Readable and unreadable inputs. No read blocks: a FIFO without a writer, devices, links. */
 #include "base/infile.h"
 
 #include <fcntl.h>

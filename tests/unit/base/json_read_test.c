@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/json_read.h"
 
-/* The tokens as letters: { } [ ] k s n w, "." at the end, "!" where it is no JSON. */
+/* Returns the tokens as letters: { } [ ] k s n w, "." at the end, "!" for a syntax error. */
 static const char *tokens_of(const char *json)
 {
     static const char letters[] = ".{}[]ksnw!";

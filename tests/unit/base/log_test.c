@@ -63,7 +63,7 @@ static void test_environment(void **state)
     assert_int_equal(as_log_levels[AS_LOG_DOMAIN_CODE], AS_LOG_LEVEL_OFF);
 }
 
-/* What was logged into `fd`, zero-terminated; to be freed. */
+/* Returns the log in `fd`, zero-terminated; the caller frees it. */
 static char *logged(int fd)
 {
     off_t n = lseek(fd, 0, SEEK_END);

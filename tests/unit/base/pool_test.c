@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pool under many job counts: each index once, worker numbers in range, results and errors
- * the same for any number of threads, nesting, several callers, no memory.
+ * The pool with many numbers of jobs. Each index runs once, and worker numbers are in range.
+ * Results and errors are equal for any number of threads. Also nesting, several callers, out of
+ * memory.
  */
 #include "unit.h"
 
@@ -214,7 +215,7 @@ static void test_no_memory(void **state)
     as_pool_free(&pool);
 }
 
-/* Takes two milliseconds of processor time for each index. */
+/* Uses two milliseconds of CPU time for each index. */
 static int spin_fn(void *ctx, size_t from, size_t to, unsigned worker, struct assay_error *err)
 {
     (void)ctx;
@@ -238,7 +239,7 @@ static void test_times(void **state)
     assert_true(after.shared_ns - before.shared_ns >= 16000000);
     assert_true(after.longest_ns - before.longest_ns >= 8000000);
     assert_true(after.longest_ns - before.longest_ns <= after.shared_ns - before.shared_ns);
-    /* What is done inline is shared by nobody. */
+    /* Work done inline is not shared. */
     assert_int_equal(as_pool_for(pool, 1, 1, spin_fn, NULL, NULL), 0);
     assert_int_equal(as_pool_times().shared_ns, after.shared_ns);
     as_pool_free(&pool);

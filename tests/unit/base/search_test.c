@@ -29,7 +29,7 @@ static void test_search_agrees_with_counting(void **state)
     }
 }
 
-/* What stands near is found in few steps, however many there are. */
+/* A near target is found in few steps, in a table of any size. */
 static void test_near_is_few_steps(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the unit tests of base/ share: cmocka with what it needs before it, and short assertions
+ * Shared by the unit tests of base/: cmocka with the headers that it needs, and short assertions
  * over the byte sink.
  */
 #ifndef AS_TESTS_UNIT_H

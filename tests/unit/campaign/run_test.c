@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that is started again finds what it found the first time, whatever became of this
- * process in between: input, directory, variables, processors. And what varies, varies.
+ * A program that is started again finds the state of its first start: input, directory, variables
+ * and CPUs. Changes of this process in between do not matter. The varied settings do vary.
  */
 #include "place.h"
 
@@ -12,7 +12,8 @@
 
 #include <assay/campaign.h>
 
-/* What it finds: the rest of its input, where it is, how many processors, two variables. */
+/* Prints the state that it finds: the rest of its input, its directory, the number of CPUs, two
+ * variables. */
 static const char script[] =
     "cat; pwd; nproc; echo \"${CAMPAIGN_A-none} ${CAMPAIGN_B-none}\"; echo err >&2";
 static const char *const command[] = {"/bin/sh", "-c", script, NULL};
@@ -40,7 +41,7 @@ static void give_input(const struct place *place)
     close(fd);
 }
 
-/* To one processor, of those that are there. */
+/* Narrows this process to one of its CPUs. */
 static void narrow(void)
 {
     cpu_set_t set;

@@ -219,7 +219,7 @@ static void test_two_passes(void **state)
     assay_catalogue_close(it.catalogue, &first);
     assert_null(first);
 
-    /* What a later pass knows: the row of the module, an address. */
+    /* A later pass knows only the row of the module, and an address. */
     fine(assay_catalogue_open_row(it.catalogue, module_id, 0.5, ASSAY_CATALOGUE_ANALYSED, &second,
                                   &err));
     const uint32_t found = assay_catalogue_find_loop(second, address, 0);
@@ -391,8 +391,8 @@ static void check_blocks(struct assay_catalogue_module *module, const uint32_t *
     assert_int_equal(count_rows("(SELECT DISTINCT function_id, address FROM block)"), want_rows);
 }
 
-/* None is there twice, whoever wrote it: this entry, one that forgot it, another of the same
- * module, somebody else. */
+/* No block is stored twice, whoever wrote it: this entry, one that forgot it, another entry of the
+ * same module, another process. */
 static void test_blocks_at_once(void **state)
 {
     (void)state;
@@ -482,7 +482,7 @@ static void test_kept_copy(void **state)
     assert_string_equal(assay_object_info(module->object)->path, it.kept);
     assay_catalogue_close(it.catalogue, &module);
 
-    /* Where the copy is gone there is only the file, and it is another one. */
+    /* Without the copy only the file is left, and it is a different file. */
     assert_int_equal(unlink(it.kept), 0);
     renew(0);
     module = open_as(&request);

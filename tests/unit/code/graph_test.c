@@ -65,7 +65,7 @@ static uint32_t reach(const struct small *s, uint32_t from, uint32_t allowed)
     return seen;
 }
 
-/* Whether `a` stands on the way from `b` up the tree. */
+/* Returns whether `a` is on the path from `b` up the tree. */
 static bool is_above(const uint32_t *idom, uint32_t a, uint32_t b)
 {
     while (b != a && b != AS_GRAPH_NONE)

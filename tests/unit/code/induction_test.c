@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inductions against the processor: random loops are assembled, run, and analysed. What the
- * analysis says changes by a constant must do so in the run; what does so in all runs should be
- * said.
+ * Inductions against the CPU: random loops are assembled, run and analysed. A value that the
+ * analysis finds to change by a constant must do so in the run. A value that does so in all runs
+ * should be found.
  */
 #include <dlfcn.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Paths of loops whose shape is known from their assembly: listed, counted, merged.
+ * Paths of loops with a known shape in assembly: listed, counted, merged.
  */
 #include <setjmp.h>
 #include <stdarg.h>

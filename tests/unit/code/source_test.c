@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops tied to their source, held to programs whose lines are marked: `LOOP x` on the line a loop
- * begins, `END x` on its last, `CALL x` where it is inlined. Compiled here with gcc, clang and
- * gfortran; roles too by assembly with its own line table.
+ * Loops and their source lines, in programs with marked lines. `LOOP x` marks the first line of a
+ * loop, `END x` its last, `CALL x` the line of its inlining. gcc, clang and gfortran compile them
+ * here. Roles are also tested on assembly with its own line table.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static const struct assay_source_range *own(const struct built *b, uint32_t loop
     return &b->program->loop_source[l->source];
 }
 
-/* Whether the loop is one of the marked source loop: it ends where that ends. */
+/* Returns whether the loop belongs to the marked source loop: both end on the same line. */
 static bool is_of(const struct built *b, uint32_t loop, const char *text, const char *name)
 {
     return own(b, loop)->last_line == mark(text, "END", name) &&
@@ -49,8 +49,9 @@ static bool is_of(const struct built *b, uint32_t loop, const char *text, const 
 }
 
 /*
- * The main loops of a source loop, in order; every binary loop that ends with it begins on its
- * first line or, where the compiler left nothing of that, inside. `*n` at most 8.
+ * Returns the main loops of a source loop, in order. Every binary loop that ends with the source
+ * loop begins on its first line. If the compiler left no code of that line, it begins inside. `*n`
+ * is at most 8.
  */
 static void mains(const struct built *b, const char *text, const char *name, uint32_t *main,
                   unsigned *n)
@@ -323,7 +324,8 @@ static void check_inlines(const char *compiler, const char *flags)
     assert_int_equal(n, 3); /* one for each call, copies of it together */
     for (unsigned i = 0; i < 3; i++) {
         is_inlined(&b, main[i], "norm", call[i]);
-        /* What was inlined into the loop is a further range; the function's own lines only. */
+        /* Code inlined into the loop is a further range; only lines of the function itself count
+         * here. */
         const struct assay_loop *loop = &b.program->loop[main[i]];
         assert_int_equal(loop->sources, 2);
         assert_int_equal(own(&b, main[i])[1].first_line, mark(inlines_cc, "LOOP", "square"));
@@ -384,7 +386,7 @@ static const char roles_c[] =
 static void test_versions(void **state)
 {
     (void)state;
-    /* gcc: vectors when the arrays do not overlap, else one by one; scalar ends are no loops. */
+    /* gcc: vectors if the arrays do not overlap, else scalar; scalar remainders have no loop. */
     struct built b = built_new("gcc", V3, "c", roles_c);
     uint32_t alias = number(&b, main_of(&b, roles_c, "alias"));
     assert_int_equal(b.program->loop[alias].unroll, 4);

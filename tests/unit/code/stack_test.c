@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Depth of the stack through prologues and epilogues, on bytes assembled by hand (GNU as), and the
+ * Depth of the stack through prologues and epilogues, on bytes assembled by hand (GNU as). Also the
  * names of functions that do not return.
  */
 #include <setjmp.h>

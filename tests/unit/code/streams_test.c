@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams of loops whose strides are known from their source: by gcc and clang at several levels,
- * and from assembly where the exact instructions matter.
+ * Streams of loops with strides known from their source: by gcc and clang at several levels.
+ * Assembly is used if the exact instructions matter.
  */
 #include <setjmp.h>
 #include <stdarg.h>

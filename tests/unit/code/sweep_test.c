@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decoding into a table that has to grow while workers copy into it, and questions about loops from
- * more threads than the program keeps scratch for: the same results for any number of threads.
+ * Decoding into a table that grows while workers copy into it. Queries on loops come from more
+ * threads than the program has scratch buffers. Results must be equal for any number of threads.
  */
 #include <pthread.h>
 #include <setjmp.h>

@@ -21,7 +21,8 @@ static const char *const weather_name[WEATHER_N] = {"calm",      "drifting", "wa
 #define PAIRS 11
 #define TURNS (2 * PAIRS)
 
-/* What the host adds to run i of a series, as a share of its time; runs differ by 1 % besides. */
+/* Returns the disturbance of the host in run i of a series, as a share of its time. Runs also
+ * differ by 1 %. */
 static double weather_at(enum weather weather, size_t i, double *wander, struct noise *noise)
 {
     const double part = (double)i / TURNS;
@@ -135,7 +136,7 @@ static void test_differences_are_found(void **state)
     }
 }
 
-/* What the interval promises: at the end of a series that nobody looked at before. */
+/* The coverage of the interval at the end of a series without earlier looks. */
 static void test_interval_covers(void **state)
 {
     struct noise noise;

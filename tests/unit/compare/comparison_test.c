@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Comparisons: what is found of planted regressions and what is called one where there is none,
- * over seeded draws with the noise of sampling and of runs; the engine on arrays, and whole
- * experiments. And alignment of versions that differ in names, lines and code.
+ * Comparisons over seeded draws with the noise of sampling and of runs. Planted regressions must be
+ * found, and false alarms must be rare. Tests the engine on arrays, and whole experiments. Also
+ * aligns versions with different names, lines and code.
  */
 #include "synthetic.h"
 
@@ -388,7 +388,7 @@ static void add_inlined(struct synthetic *s)
     s->loop_n = 4;
 }
 
-/* What one side calls and the other has inlined, in part, is one function with one loop. */
+/* A function that one side calls and the other has partly inlined is one function with one loop. */
 static void test_inlined(void **state)
 {
     struct synthetic a, b;
@@ -462,7 +462,7 @@ static void test_sides(void **state)
     assert_int_equal(it->side[2].repeat_n, 2);
     near(it->side[2].wall_s.value, 10.5, 1e-9);
     assert_false(it->side[1].is_faster); /* 10 to 13, but of one run each */
-    /* Of one run each: intervals of the samples. */
+    /* One run each: intervals of the samples. */
     const struct assay_compare_row *row = row_of(it, ASSAY_OBJECT_LOOP, "kernel_0");
     const double half = 1.96 * sqrt(2 * (5.0 / 6) / 1000);
     near(row->cell[1].difference_pct.high, 100 * (exp(half) - 1), 1e-2);

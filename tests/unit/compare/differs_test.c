@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a comparison says beside the times, of experiments made by hand: flags, values of the code,
- * versions, calls, environment, machine, libraries, load. What is alike, unknown or within its
- * intervals is not said.
+ * Differences beside the times, on experiments made by hand: flags, values of the code, versions,
+ * calls, environment, machine, libraries, load. Values that are equal, unknown or within their
+ * intervals are not shown.
  */
 #include "synthetic.h"
 
@@ -62,7 +62,7 @@ static void test_flags(void **state)
 
 /* ---- Functions and loops ------------------------------------------------------------------- */
 
-/* What of loop 1 a side is. */
+/* A side's version of loop 1. */
 struct version {
     const char *compiler, *compiler_version, *flags;
     struct assay_quantity packed; /* origin 0: not known */
@@ -156,7 +156,8 @@ static const struct assay_compare_row *loop_1(const struct assay_comparison *it)
     return NULL;
 }
 
-/* What is said of loop 1, joined; of the other loops and the functions nothing but flags. */
+/* Checks the differences of loop 1, joined. The other loops and the functions differ in flags
+ * only. */
 static void expect(const struct place *place, const struct version *one, const struct version *two,
                    const char *want)
 {
@@ -206,14 +207,14 @@ static void test_code(void **state)
     other.flags = NULL; /* clang does not say them: nothing is known */
     other.tail = true;
     expect(*state, &scalar, &other, "gcc 12.2.0 -> clang 14.0.6; versions main -> main + tail");
-    /* What only one side knows is no difference. */
+    /* A fact known on one side only does not count as a difference. */
     expect(*state, &scalar, &(struct version){.changed = -1}, "");
 }
 
 static void test_intervals(void **state)
 {
     struct version a = {.packed = assay_derived(50, 12.5, 100, 1), .changed = -1}, b = a;
-    b.packed = assay_derived(80, 60, 100, 1); /* a bound is no value */
+    b.packed = assay_derived(80, 60, 100, 1); /* a bound does not count as a value */
     expect(*state, &a, &b, "");
     a.packed = assay_measured(20, 18, 22, 100);
     b.packed = assay_measured(23, 21, 25, 100);
@@ -221,7 +222,7 @@ static void test_intervals(void **state)
     b.packed = assay_measured(25.26, 23, 27, 100);
     expect(*state, &a, &b, "packed arithmetic 20 -> 25.3 %");
     a.packed = assay_exact(20, 100);
-    b.packed = assay_exact(20.00001, 100); /* nobody could tell them apart */
+    b.packed = assay_exact(20.00001, 100); /* too close to differ */
     expect(*state, &a, &b, "");
 }
 
@@ -385,7 +386,7 @@ static void test_around(void **state)
     fine(assay_experiment_close(&b.experiment, err));
 }
 
-/* Others on the host: said where it was too busy on one side only. 64 processors, 12 s. */
+/* External load: shown if the host was too busy on one side only. 64 CPUs, 12 s. */
 static void test_load(void **state)
 {
     static const struct {
@@ -459,7 +460,8 @@ static void test_libraries(void **state)
          {"a1", "b2"},
          900,
          "library libblas.so: libblas.so.3 a1 | -\nlibrary libmkl.so: - | libmkl.so.2 b2\n"},
-        {{"libblas.so.3", "libmkl.so.2"}, {"a1", "b2"}, 29, ""}, /* who had a sample is chance */
+        {{"libblas.so.3", "libmkl.so.2"}, {"a1", "b2"}, 29, ""}, /* samples in a library are
+                                                                  * chance */
     };
     for (size_t i = 0; i < sizeof it / sizeof *it; i++) {
         struct synthetic a, b;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The code of loops side by side, of experiments made by hand: the few values of code quality
- * analysis, alike or not, what limits each side, and what of them stands under a row.
+ * The code of loops side by side, on experiments made by hand: selected values of code quality
+ * analysis, equal or not. Also the limit of each side, and the text under a row.
  */
 #include "synthetic.h"
 
@@ -9,7 +9,7 @@
 
 static const int64_t samples[] = {1000, 2000, 3000};
 
-/* What code quality analysis says of loop 1; of the rest nothing. */
+/* Values of code quality analysis of loop 1; the other loops have none. */
 struct code {
     double cycles, source, insn_n, ratio, width, front_end, ports, chain, window, added_n;
 };
@@ -51,7 +51,8 @@ static void open_side(const struct place *place, struct synthetic *s, const char
                          .kind = "profile", .wall_s = 12, .thread_n = 1, .sample_n = samples});
 }
 
-/* "name A | B" of what is told of the code of loop 1, a line each, then what stands under it. */
+/* Checks the facts on the code of loop 1 as lines "name A | B". Then comes the text under the
+ * row. */
 static void expect(const struct place *place, const struct code *one, const struct code *two,
                    const char *want)
 {
@@ -85,7 +86,7 @@ static void expect(const struct place *place, const struct code *one, const stru
 
 static const struct code scalar = {2, 2, 4, 0, 12.5, 1, 0.5, 2, 0, 1};
 
-/* What is alike is there too; of what else analysis counts nothing stands under the row. */
+/* Equal values are shown too. Values outside of the selection have no text under the row. */
 static void test_alike(void **state)
 {
     struct code two = scalar;
@@ -107,7 +108,7 @@ static void test_differs(void **state)
            "vec_eff_all_pct 12.5 -> 50 cy\ncycles 2 -> 1.50 cy\n");
 }
 
-/* What a simulation adds limits where it is more than a trifle. */
+/* The result of a simulation is a limit if it adds more than a trifle. */
 static void test_window(void **state)
 {
     struct code one = scalar, two = scalar;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scalings and stabilities of experiments made by hand, whose figures can be worked out on paper.
+ * Scalings and stabilities of experiments made by hand; figures are computed on paper.
  */
 #include "synthetic.h"
 
@@ -65,15 +65,15 @@ static void test_strong(void **state)
     assert_int_equal(it->reference, 0);
     assert_string_equal(it->point[0].label, "1x1");
     assert_string_equal(it->point[2].label, "1x4");
-    /* Of the application, from the wall times alone. */
+    /* The application, from the wall times alone. */
     near(it->point[1].speedup.value, 11.0 / 7, 1e-12);
     near(it->point[1].efficiency.value, 11.0 / 7 / 2, 1e-12);
     near(it->point[2].efficiency.value, 11.0 / 5 / 4, 1e-12);
     near(it->point[0].efficiency.value, 1, 0);
     assert_true(isinf(it->point[1].wall_s.high)); /* one run tells nothing of its spread */
     assert_false(it->point[1].oversubscribed);
-    assert_true(it->point[2].oversubscribed); /* four threads, two processors */
-    /* Of the loops. */
+    assert_true(it->point[2].oversubscribed); /* four threads, two CPUs */
+    /* The loops. */
     const struct assay_scale_row *shared = row_of(it, ASSAY_OBJECT_LOOP, "kernel_0");
     near(shared->time_s[0].value, 8, 1e-9);
     near(shared->thread_s[2].value, 2, 1e-9);

@@ -187,7 +187,7 @@ static void test_welch(void **state)
     near(d.p, 2 * as_stat_student_cdf(-t, freedom), 1e-12);
     assert_true(d.interval.low < 1.05 && d.interval.high > 1.05);
     near(d.interval.low * d.interval.high, 1.05 * 1.05, 1e-9);
-    /* What p and the interval say agrees. */
+    /* p and the interval agree. */
     assert_int_equal(d.p<0.05, d.interval.low> 1);
     const struct as_estimate nothing = {0, 0, 9, 10}, single = {5, INFINITY, 1, 1};
     near(as_difference_of(&nothing, &nothing).p, 1, 0);

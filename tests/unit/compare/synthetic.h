@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Experiments made by hand: a program of functions with one loop each, and runs with as many
- * samples in each loop and thread as the test says. And a seeded source of noise.
+ * Experiments made by hand: a program of functions with one loop each, and runs. The test sets the
+ * number of samples in each loop and thread. Also a seeded source of noise.
  */
 #ifndef AS_TESTS_SYNTHETIC_H
 #define AS_TESTS_SYNTHETIC_H
@@ -13,7 +13,7 @@
 #define SYNTHETIC_MOST      512
 #define SYNTHETIC_SAMPLE_NS 2000000
 
-/* What a test may change of the code of a version; zero is fine. */
+/* Changes that a test may make to the code of a version; zero is a valid default. */
 struct synthetic_code {
     const char *build_id; /* NULL: "1" */
     const char *prefix;   /* of the functions' names; NULL: "kernel_" */
@@ -41,7 +41,7 @@ struct synthetic_run {
     const int64_t *sample_n; /* [thread * loop_n + loop] */
     const struct assay_scale_setting *setting;
     int64_t cpu_n;
-    int64_t steal_ns; /* taken by others */
+    int64_t steal_ns; /* external load */
 };
 
 /* Loop i is in the function "kernel_i", lines 10 i + 2 to 10 i + 5, of 8 + i instructions. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What variants took, of records that are written here: buckets, medians and their intervals, what
- * is left out and why, drift; and files of threads that are no such files. */
+/* Measurements of variants from records that are written here. Checks buckets, medians and their
+ * intervals, left out records and the reason, and drift. Also files of threads in a wrong
+ * format. */
 #include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
@@ -40,7 +41,7 @@ static void add(struct made *m, unsigned kind, double trips, double ticks, unsig
     m->n++;
 }
 
-/* Of the last one: it was a slice of so many iterations. */
+/* Makes the last one a slice of an instance with so many iterations. */
 static void set_whole(struct made *m, double whole)
 {
     m->it[m->n - 1].whole = whole;
@@ -68,7 +69,8 @@ static void test_medians(void **state)
     const struct assay_decan_bucket *b = m.bucket;
     NEAR(64, b->low);
     NEAR(128, b->high);
-    assert_int_equal(b->take_n, 2); /* what notes the stores is no variant */
+    assert_int_equal(b->take_n, 2); /* the loop that records addresses of stores does not count as a
+                                     * variant */
     const struct assay_decan_measured *ref = as_bucket_variant(b, AS_VARIANT_REF);
     const struct assay_decan_measured *dl1 = as_bucket_variant(b, AS_VARIANT_DL1);
     assert_non_null(ref);
@@ -186,7 +188,7 @@ static void test_few(void **state)
     as_free(m.bucket);
 }
 
-/* 200 cycles: what reading the clock takes; a sentence about them is no finding. */
+/* 200 cycles are the cost of reading the clock; a message about them is not a finding. */
 static void test_too_short(void **state)
 {
     struct made m = {.n = 0};

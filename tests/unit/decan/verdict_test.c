@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Judgements of loops whose times are made up: each verdict, and what keeps one from it. */
+/* Judgements of loops with made-up times: each verdict, and the facts that prevent it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -274,7 +274,7 @@ static void test_divide_and_chain(void **state)
     expect(&m, AS_DECAN_COMPUTE);
     m.model.chain = 9.5;
     expect(&m, AS_DECAN_CHAIN);
-    set_cycles(&m, AS_VARIANT_NORED, 9.9); /* what it takes is no reduction */
+    set_cycles(&m, AS_VARIANT_NORED, 9.9); /* without reductions it is as slow */
     expect(&m, AS_DECAN_COMPUTE);
     set_cycles(&m, AS_VARIANT_NORED, 3);
     expect(&m, AS_DECAN_CHAIN);
@@ -414,7 +414,7 @@ static void test_latency(void **state)
     expect(&m, AS_DECAN_LATENCY);
 }
 
-/* Of accesses that no step leads to a line each is the most that they move. */
+/* Accesses without a stride are assumed to move at most a line each. */
 static void test_scattered(void **state)
 {
     (void)state;
@@ -428,7 +428,7 @@ static void test_scattered(void **state)
     expect(&m, AS_DECAN_BEYOND_L1);
 }
 
-/* What a hypervisor says of a cache that others share bounds nothing; how fast data come does. */
+/* The size of a shared cache that a hypervisor reports bounds nothing; the speed of data does. */
 static void test_claimed(void **state)
 {
     (void)state;

@@ -120,7 +120,7 @@ static void test_lines(void **state)
     assert_int_equal(at, sizeof lines / sizeof *lines);
 }
 
-/* What a stream says in short: kinds, times and the first two fields that a .prv keeps. */
+/* Returns a stream in short: kinds, times and the first two fields that a .prv keeps. */
 static void test_again(void **state)
 {
     static const struct {
@@ -208,9 +208,10 @@ static void write_rank(uint64_t rank, const struct tied_record *records, size_t 
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
 }
 
-/* Events, states and communications of one time stand in the order in which they are found: a
- * state when another begins, a communication when its receive is left. Times of more digits than
- * eight, a gap that no word of an event holds, a message from a call to one that began with it. */
+/* Events, states and communications of one time keep the order in which they are found. A state
+ * appears when another begins, a communication when its receive is left. Also covers times of more
+ * than eight digits and a gap too long for the word of an event. A message goes between calls that
+ * begin together. */
 static void test_ties(void **state)
 {
     const uint64_t far = 12345678901;

@@ -199,7 +199,8 @@ static int64_t database_b(const char *path)
     return value;
 }
 
-/* What a value takes in the file, with origin and bounds, where a third of the metrics have any. */
+/* The bytes that a value takes in the file, with origin and bounds; a third of the metrics have
+ * bounds. */
 static void test_bytes_of_a_value(void **state)
 {
     enum { LOOPS = 500, METRICS = 150, PATHS = 8 };

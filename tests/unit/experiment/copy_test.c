@@ -61,7 +61,7 @@ static bool refers_to(const struct as_copy_table *table, const struct as_copy_co
            (column->role == AS_COPY_ID || strcmp(table->name, of) == 0);
 }
 
-/* What a column must be by its name and by the schema. */
+/* Checks a column by its name and by the schema. */
 static void check_column(const struct as_copy_table *table, const struct as_copy_column *column,
                          const char *refers, bool is_integer)
 {

@@ -29,8 +29,8 @@ static int add_batch(struct assay_experiment *e, int from, int n, struct assay_e
 }
 
 /*
- * A child makes an experiment with a run, commits 100 modules, adds 5000 more (more than the cache
- * holds, so that some reach the disk) without committing, and is killed.
+ * A child creates an experiment with a run and commits 100 modules. It adds 5000 more without a
+ * commit, more than the cache holds, so that some reach the disk. Then it is killed.
  */
 static void kill_a_writer(const struct place *place)
 {
@@ -108,7 +108,7 @@ static void test_a_batch_not_committed_is_gone(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* Fills the disk in a child whose disk is small; exits with what went wrong, by line. */
+/* Fills a small disk in a child; the exit status is the line of the failed check. */
 #define child_check(condition)                                                                     \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
@@ -201,7 +201,7 @@ static void test_no_room_for_a_new_one(void **state)
     wait_for(pid);
 }
 
-/* A reader sees whole batches only, keeps its view during a statement, and stops nobody. */
+/* A reader sees whole batches only, keeps its view during a statement, and blocks no writer. */
 static void test_reader_beside_a_writer(void **state)
 {
     const struct place *place = *state;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * 200 running samples of 10 ms, 100 in each rank's first thread:
+ * 200 running samples of 10 ms, 100 in each rank's first thread. In rank 0, MPI_Wait was also
+ * blocked for 0.5 s.
  *
- *   path                      place                  rank 0   rank 1
- *   main;solve                inner loop, line 23        40       60
- *   main;solve                outer loop, line 21         5
- *   main;solve;fib            line 41                    10           called from the outer loop
- *   main;solve;fib;fib        line 41                     8           called from line 40
- *   main;solve;fib;fib;fib    line 41                     6           called from line 40
- *   main;solve;fib;fib;fib    line 40                     1
- *   main;solve;fib            line 41                     4           called from the inner loop
- *   main;MPI_Wait                                        20       40  and 0.5 s blocked in rank 0
- *   main;MPI_Wait;memcpy                                  6
+ * - path                      place                  rank 0   rank 1
+ * - main;solve                inner loop, line 23        40       60
+ * - main;solve                outer loop, line 21         5
+ * - main;solve;fib            line 41                    10           called from the outer loop
+ * - main;solve;fib;fib        line 41                     8           called from line 40
+ * - main;solve;fib;fib;fib    line 41                     6           called from line 40
+ * - main;solve;fib;fib;fib    line 40                     1
+ * - main;solve;fib            line 41                     4           called from the inner loop
+ * - main;MPI_Wait                                        20       40  and 0.5 s blocked in rank 0
+ * - main;MPI_Wait;memcpy                                  6
  */
 #include "fixture.h"
 

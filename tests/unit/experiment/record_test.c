@@ -78,7 +78,7 @@ static void test_natural_keys(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* What is written at once is found again, keeps every column, and no index of its key is left. */
+/* Rows written at once are found again with every column. The index of their key is removed. */
 static void test_many_at_once(void **state)
 {
     struct assay_experiment *e = fresh(*state);
@@ -116,7 +116,7 @@ static void test_many_at_once(void **state)
                " 'location_key')",
                "0");
 
-    /* Whose ids are taken, none is written; who has lied about being new is found out. */
+    /* Rows with ids in use are refused. So are rows that falsely claim to be new. */
     refused(assay_experiment_add_new_callpaths(e, path, 3, 9, err), INTERNAL, "UNIQUE");
     expect_row(e, "SELECT count(*) FROM callpath", "3");
     fine(assay_experiment_add_new_callpaths(e, path, 1, 14, err));
@@ -129,7 +129,7 @@ static bool stop_now(void)
     return true;
 }
 
-/* A writer that is told to stop does so in the midst of many rows. */
+/* A writer stops in the midst of many rows when it is asked to. */
 static void test_stop_many(void **state)
 {
     enum { N = 20000 };

@@ -6,7 +6,7 @@
 
 #include "experiment/sql_allowed.h"
 
-/* What an analysis adds to the facts of the fixture. */
+/* Adds the results of an analysis to the facts of the fixture. */
 static int fill_advice(struct assay_experiment *e, const struct fixture *f, struct assay_error *err)
 {
     const struct assay_check check = {.run_id = f->run,
@@ -194,8 +194,8 @@ static void test_only_reading(void **state)
         "UPDATE sqlite_master SET sql = ''",
         "PRAGMA user_version = 7",
         "PRAGMA temp_store = FILE",
-        /* What assay's own statements never use: functions, modules and tables that reach memory.
-         */
+        /* Features that assay's own statements never use: functions, modules and tables that reach
+         * memory. */
         "SELECT hex(fts3_tokenizer('simple'))",
         "SELECT fts3_tokenizer('simple', X'4141414141414141')",
         "SELECT token FROM fts3tokenize('x')",

@@ -69,8 +69,8 @@ static struct assay_experiment *make_grown(const char *exp)
     return e;
 }
 
-/* What has grown is packed when it is closed, under the same name and mode; nothing else is left.
- */
+/* A store that has grown is packed at its close, under the same name and mode. Nothing else is
+ * left. */
 static void test_packed(void **state)
 {
     const struct place *place = *state;
@@ -89,8 +89,8 @@ static void test_packed(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* Beside a reader it stays as it is, and so where there is no room; a name with signs that mean
- * something to SQLite is no obstacle. */
+/* A store stays as it is beside a reader, and on a full disk. Characters with a meaning in SQLite
+ * are valid in a name. */
 static void test_packed_or_not(void **state)
 {
     const struct place *place = *state;
@@ -253,7 +253,7 @@ static void test_newer_schema(void **state)
     refused(assay_experiment_open(place->exp, &e, err), UNSUPPORTED, "use a newer assay");
 }
 
-/* What was written before the first release, and what no assay ever wrote. */
+/* Stores from before the first release, and stores that assay never wrote. */
 static void test_other_schemas(void **state)
 {
     static const struct {
@@ -452,7 +452,7 @@ static int make_free(const struct place *place)
            fixture_fill(e, &f, NULL) < 0 || assay_experiment_close(&e, NULL) < 0;
 }
 
-/* Each gets a name of its own, and nobody a part of another's. */
+/* Each process gets a name of its own, and never a part of another's. */
 static void test_free_names_at_once(void **state)
 {
     const struct place *place = *state;

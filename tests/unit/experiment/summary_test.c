@@ -155,7 +155,8 @@ static void test_again_gives_the_same(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* Who has no sample beside one with a hundred hardly ran; beside one with few it may be chance. */
+/* A thread without a sample hardly ran if another has a hundred; if another has few, it may be
+ * chance. */
 static void test_few_samples_make_nobody_idle(void **state)
 {
     struct fixture f;

@@ -84,7 +84,7 @@ static void registers_are_changed(void **state)
     assert_int_equal(insn.reg[0], ASSAY_REG_VEC + 9);
     assert_int_equal(insn.reg[1], ASSAY_REG_VEC + 10);
     assert_int_equal(insn.reg[2], ASSAY_REG_VEC + 11);
-    /* A mask is no operand of a form: it stays, and is not counted. */
+    /* A mask does not count as an operand of a form: it stays as it is. */
     insn = again("vaddpd zmm0,k1,zmm1,zmm2", &three);
     assert_int_equal(insn.mask, ASSAY_REG_MASK + 1);
     assert_int_equal(insn.reg[0], ASSAY_REG_VEC + 9);
@@ -94,7 +94,7 @@ static void registers_are_changed(void **state)
     assert_int_equal(insn.base, 3);
     assert_int_equal(insn.index, 10);
     assert_int_equal(insn.disp, 192);
-    /* The count in cl is no choice. */
+    /* The count in cl stays as it is. */
     insn = again("shl rax,cl", &three);
     assert_int_equal(insn.reg[0], 9);
     /* Byte registers above bl are spl and so on, not ah. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The decoder that reads records off the bytes against the reference decoder: every field of
- * every record, on this process's own code (the C library and the decoder library included) and
- * on random bytes. Also the edges of a range, wide values, failing allocations and threads.
+ * The fast decoder, which reads records off the bytes, against the reference decoder. Compares
+ * every field of every record. The bytes are random, or code of this process with the C library and
+ * the decoder library. Also the edges of a range, wide values, failing allocations and threads.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -205,7 +205,8 @@ static void add_operand(struct words *w, const ZydisDecodedOperand *o)
     }
 }
 
-/* What makes an instruction the one that it is, in the words of the library. */
+/* Writes the form of an instruction in words of the decoder library: mnemonic, prefixes, mask,
+ * operands. Two instructions of one form have equal words. */
 static void signature(const uint8_t *bytes, size_t n, struct words *w)
 {
     ZydisDecoder decoder;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes that meet through files: all come; one fails and says why; one is silent; what a run
- * before left behind takes nobody in; a name that others use is refused.
+ * Processes that synchronise through files: all arrive; one fails with a reason; one is silent.
+ * Files of an earlier run do not matter, and a name in use is refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of the room share: a directory that goes away, files in it, short questions. */
+/* Shared by the tests of the room: a temporary directory, files in it, short queries. */
 #ifndef AS_TESTS_LAUNCH_PLACE_H
 #define AS_TESTS_LAUNCH_PLACE_H
 

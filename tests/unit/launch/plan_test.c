@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a command will start: everything that a user may name by mistake is refused with its own
- * code and sentence, before anything runs; what can run is described.
+ * Plans of commands. Every mistake in a name gets its own code and sentence, before anything runs.
+ * A command that can run is described.
  */
 #include <elf.h>
 #include <sys/wait.h>
@@ -158,7 +158,7 @@ static void test_bad_scripts(void **state)
                    "without an interpreter line");
     snprintf(text, sizeof text, "#!%s\n", in(place, "self"));
     expect_refused(put_text(place, "self", text), ASSAY_ERR_UNSUPPORTED, "the kernel rejects");
-    /* What is behind the interpreter's name counts as little as a bad program further on. */
+    /* Errors behind the interpreter's name do not matter, nor does a bad program further on. */
     Elf64_Ehdr h = header();
     h.e_machine = EM_AARCH64;
     put_elf(place, "arm", &h);

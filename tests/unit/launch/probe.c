@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that says what it was given, or behaves as hard as programs do:
- *   report FILE       directory, group, signals, limits, descriptors, environment, into FILE
- *   rank STEM         its rank by assay_launch_rank_of_process, into STEM.RANK
- *   count FILE        counts SIGINT until SIGTERM ends it (status 42), into FILE
- *   wait              waits for a signal, with all as it was given
- *   bare              closes all descriptors, clears its environment, leaves its directory, then
+ * A program that reports its environment, or behaves as hard as programs do:
+ *
+ * - report FILE       directory, group, signals, limits, descriptors, environment, into FILE
+ * - rank STEM         its rank by assay_launch_rank_of_process, into STEM.RANK
+ * - count FILE        counts SIGINT until SIGTERM ends it (status 42), into FILE
+ * - wait              waits for a signal, and changes nothing
+ * - bare              closes all descriptors, clears its environment, leaves its directory, then
  *                     ends with status 6
  */
 #include <dirent.h>

@@ -153,7 +153,7 @@ static void test_environment(void **state)
     assert_false(assay_launch_variable_matters("HOME=OMP_"));
     assert_false(assay_launch_variable_matters("SSH_TTY"));
     assert_false(assay_launch_variable_matters(""));
-    /* What tells ranks and jobs apart is kept too; what only differs is not. */
+    /* Variables that distinguish ranks or jobs are kept too; variables that only differ are not. */
     assert_true(assay_launch_variable_matters("OMPI_COMM_WORLD_SIZE=4"));
     assert_true(assay_launch_variable_is_of_rank("OMPI_COMM_WORLD_SIZE=4"));
     assert_true(assay_launch_variable_is_of_rank("SLURM_JOB_ID"));

@@ -54,7 +54,7 @@ static void test_exit_codes(void **state)
     }
 }
 
-/* What a shell reads of itself lies between nothing and what it was ready for until its end; its
+/* The run-queue wait that a shell reads of itself lies between zero and the wait at its end. Its
  * account began before it executed. */
 static void test_ready(void **state)
 {
@@ -92,7 +92,7 @@ static void test_killed(void **state)
     }
 }
 
-/* What children used that were waited for is in it: 30 MiB and some CPU time. */
+/* The usage includes children that were waited for: 30 MiB and some CPU time. */
 static void test_usage(void **state)
 {
     (void)state;
@@ -142,7 +142,7 @@ static void test_not_let_go(void **state)
     assay_launch_close(&launch);
 }
 
-/* What changed between plan and go is said by the kernel. */
+/* The kernel reports changes between plan and go. */
 static void test_gone_before_go(void **state)
 {
     const struct place *place = *state;
@@ -200,7 +200,7 @@ static void test_signal(void **state)
     fine(assay_launch_go(launch, err));
     fine(assay_launch_signal(launch, SIGUSR1, err));
     assert_int_equal(to_end(launch)->exit_signal, SIGUSR1);
-    fine(assay_launch_signal(launch, SIGUSR1, err)); /* nobody there any more */
+    fine(assay_launch_signal(launch, SIGUSR1, err)); /* already ended */
     assay_launch_close(&launch);
 }
 
@@ -299,8 +299,8 @@ static void await(int fd, const char *text)
     fail_msg("\"%s\" did not come", text);
 }
 
-/* drive in front of a terminal of its own, with the probe that does `what`; its pid. It hears
- * Ctrl-C though who runs this is deaf to it, as what a script has in the background is. */
+/* Starts drive in a terminal of its own, with the probe that does `what`; returns its pid. It
+ * receives Ctrl-C even if the caller of this test ignores it, as scripts do in the background. */
 static pid_t in_terminal(const struct place *place, int *terminal, const char *what)
 {
     const pid_t pid = forkpty(terminal, NULL, NULL, NULL);
@@ -342,7 +342,7 @@ static void test_interrupt(void **state)
     close(terminal);
 }
 
-/* What is sent to us alone is passed on. */
+/* A signal sent to us alone is passed on. */
 static void test_forwarded(void **state)
 {
     const struct place *place = *state;
@@ -369,7 +369,7 @@ static void test_ended_by_interrupt(void **state)
     close(terminal);
 }
 
-/* What a user ignores (nohup) ends neither. */
+/* A signal that the user ignores (nohup) ends neither. */
 static void test_ignored(void **state)
 {
     const struct place *place = *state;
@@ -410,7 +410,8 @@ static void hear(int number)
     heard_n += number == SIGTERM;
 }
 
-/* Who listened before hears what came behind the last look, and nothing that was seen by it. */
+/* The handler of the caller, restored at close, receives a signal after the last look. It receives
+ * no signal that a look has seen. */
 static void test_handed_back(void **state)
 {
     (void)state;
@@ -486,7 +487,7 @@ static void test_attach(void **state)
     assert_false(o->left || o->exited || o->signalled);
     assert_int_equal(o->exit_code, 0);
     assay_launch_close(&launch);
-    /* It is a zombie now, which is no process any more. */
+    /* It is a zombie now, which cannot be attached. */
     refused(assay_launch_attach(pid, &launch, err), ASSAY_ERR_NOT_FOUND, "it has ended (a zombie)");
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     refused(assay_launch_attach(pid, &launch, err), ASSAY_ERR_NOT_FOUND, "no such process");
@@ -538,7 +539,7 @@ static void test_attach_refused(void **state)
         fclose(f);
 }
 
-/* Another user's process, asked for by nobody. */
+/* A process of another user cannot be attached. */
 static void test_attach_foreign(void **state)
 {
     (void)state;

@@ -60,7 +60,7 @@ static void every_line_is_cited(void **state)
         struct assay_uarch *uarch = table(cited[i]);
         assert_string_equal(uarch->name, cited[i]);
         assert_true(uarch->timing_n > 500 && uarch->port_n > 5);
-        /* One whose core was measured since then is for comparing. */
+        /* A cited table serves comparison only, once the core has been measured. */
         assert_int_equal(uarch->match_n == 0, strstr(cited[i], "-cited") != NULL);
         for (size_t s = 0; s < uarch->source_n; s++)
             assert_true(strncmp(uarch->source[s].words, "cited: ", 7) == 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cores by what cpuid says: a recorded processor whose hypervisor gives another model, models that
- * hide a part of what they can, those that nobody knows, and the table that each of them takes.
+ * Identification of cores by cpuid: a recorded CPU with a model that its hypervisor changed, models
+ * that hide some features, unknown models. Checks the table that each of them gets.
  */
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Usable processors and their load, and NUMA nodes, of recorded machines: trees of files as the
- * kernel shows them.
+ * Usable CPUs and their load, and NUMA nodes, of recorded machines: trees of files as the kernel
+ * shows them.
  */
 #include "recorded.h"
 
@@ -16,7 +16,7 @@ static const char stat_text[] = "cpu  1 2 3 4\n"
                                 "cpu3 200 0 0 9\n"
                                 "intr 1\n";
 
-/* Processors 0, 2 and 3 of four; user, nice, system, irq and softirq are busy, guest is in user. */
+/* CPUs 0, 2 and 3 of four. Busy are user, nice, system, irq and softirq; guest is part of user. */
 static void test_affinity_and_load(void **state)
 {
     const int64_t tick_ns = 1000000000 / sysconf(_SC_CLK_TCK);
@@ -29,11 +29,11 @@ static void test_affinity_and_load(void **state)
                               "full avg10=0.00 avg60=0.00 avg300=0.00 total=7\n");
     assay_host_load_read(root, 0, &load);
     assert_true(load.usable_cpu_n == 3);
-    assert_true(load.quota_cpu_n == -1); /* an affinity is no quota */
+    assert_true(load.quota_cpu_n == -1); /* an affinity does not count as a quota */
     assert_int_equal(load.busy_ns, (135 + 5 + 200) * tick_ns);
     assert_int_equal(load.steal_ns, (7 + 1) * tick_ns);
     assert_int_equal(load.pressure_ns, 1500000);
-    assay_host_load_read(root, 77, &load); /* no such process: nothing is known of its processors */
+    assay_host_load_read(root, 77, &load); /* no such process: its CPUs are unknown */
     assert_true(load.usable_cpu_n == -1 && load.busy_ns == -1 && load.steal_ns == -1);
 }
 
@@ -121,7 +121,7 @@ static void test_memory_of_nodes(void **state)
     put("/sys/devices/system/node/node0/cpumap", "0f\n");
     put("/sys/devices/system/node/node1/cpumap", "f0\n");
     put("/sys/devices/system/node/node1/meminfo", "Node 1 MemTotal: 1048576 kB\n");
-    assert_int_equal(memory_of_nodes(), UINT64_C(2) << 30); /* whose it is nobody knows */
+    assert_int_equal(memory_of_nodes(), UINT64_C(2) << 30); /* the owner is unknown */
 }
 
 static void test_external_load(void **state)

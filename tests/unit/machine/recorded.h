@@ -62,7 +62,7 @@ __attribute__((format(printf, 3, 4))) static inline void put_cpu(unsigned cpu, c
     put(path, text);
 }
 
-/* `cpus` processors, two a core, in two packages. */
+/* Writes `cpus` CPUs, two per core, in two packages. */
 static inline void put_processors(unsigned cpus)
 {
     const unsigned half = cpus / 2, all = (1u << half) - 1;

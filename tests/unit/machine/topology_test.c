@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Topologies: of this machine against what the system says otherwise, of recorded ones against what
- * they were made with, and descriptions that are none. And names of micro-architectures.
+ * Topologies: this machine against other sources of the system, recorded machines against their
+ * construction. Also invalid descriptions, and names of micro-architectures.
  */
 #include "recorded.h"
 
@@ -59,7 +59,7 @@ static void this_machine(void **state)
     assert_null(topology);
 }
 
-/* An affinity of one processor leaves one usable and one core to measure on. */
+/* An affinity of one CPU leaves one usable CPU and one core to measure on. */
 static void affinity_of_one(void **state)
 {
     struct assay_error err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables of cores: those that the program carries are whole, mistakes in a table are named by line,
- * and the line of an instruction is the nearest there is.
+ * Tables of cores: the built-in tables are complete. Mistakes in a table are reported with their
+ * line. An instruction uses the nearest line.
  */
 #include "unit.h"
 
@@ -76,7 +76,7 @@ static void tables_of_the_program_are_whole(void **state)
             fail_msg("%s", err.text);
         assert_string_equal(uarch->name, *name);
         assert_true(uarch->timing_n > 500);
-        /* None for a processor: it is what a measured one is like. */
+        /* Without a CPU: only a measured table refers to it. */
         assert_int_equal(uarch->match_n == 0, strstr(*name, "-cited") != NULL);
         for (size_t i = 0; i < uarch->timing_n; i++) {
             const struct assay_timing *t = &uarch->timing[i];
@@ -91,7 +91,7 @@ static void tables_of_the_program_are_whole(void **state)
     assert_true(tables >= 15);
 }
 
-/* What users measure is like the table of their core, whatever that is like itself. */
+/* A table measured by a user refers to the table of its core, which may refer to others. */
 static void measured_tables_are_like_any(void **state)
 {
     (void)state;
@@ -141,7 +141,8 @@ static void a_table_is_read(void **state)
     assay_uarch_free(&uarch);
 }
 
-/* What measuring did not see keeps its value, and says so; a number behind it is a number again. */
+/* A parameter that measuring did not find keeps its value and has a note. A later number replaces
+ * the note. */
 static void parameters_say_where_they_are_from(void **state)
 {
     struct assay_uarch *uarch = toy("set\trob\t100\ts 1.5%\nset\trob\t-\ts\n"
@@ -268,7 +269,7 @@ static void a_table_may_be_like_another(void **state)
     assert_int_equal(assay_uarch_parse("like\tnone\n", 10, "t", &twin, &err), ASSAY_ERR_CORRUPT);
 }
 
-/* What a run keeps of the table that predictions take. */
+/* A run keeps the table that predictions use. */
 static void hosts_say_their_table(void **state)
 {
     char directory[] = "/tmp/assay-uarch-XXXXXX", path[256], words[256];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Latencies by chains, on a core that is made up: it follows registers and flags through a block
- * that runs again and again, with latencies by mnemonic and operand. What it was given must come
- * out of the chains, and nothing where a chain would lead through an idiom.
+ * Latencies by chains, on a made-up core. It follows registers and flags through a block that runs
+ * repeatedly, with latencies by mnemonic and operand. The chains must yield these latencies, and
+ * nothing if a chain would lead through an idiom.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,8 @@ static const struct made_latency latencies[] = {
     {"idiv", -1, 12},
 };
 
-/* What the core has besides: idioms that the decoder does not know, late results of additions. */
+/* Other properties of the core: idioms that the decoder does not know, late results of
+ * additions. */
 static const char *unknown_idiom;
 static double late;
 static bool is_divisor_small; /* a constant in rbp: quotients have many digits */

@@ -218,7 +218,7 @@ static void fixed_registers_are_chains(void **state)
 {
     struct as_timing t = idle(1, 1);
     (void)state;
-    /* and eax,imm32: each waits for the one before, which is no unit */
+    /* and eax,imm32: a loop-carried dependence, which uses no unit */
     t.copies = 1;
     t.mixed[AS_PROBE_ALU] += 4 * 1 / 4.;
     expect_line("and eax,imm32", &t, "1\tALU:1\t1\testimated\tm1 0.4%");
@@ -241,8 +241,8 @@ static void what_cannot_be_is_noisy(void **state)
     expect_line("add r64,r64", &t, "1\town:4\t1\t-\tnoisy 0.4%");
 }
 
-/* Chains that lead through flags, through implied registers, behind a load, across files, and those
- * whose results are late for a multiplication. */
+/* Chains through flags, through implied registers, behind a load and across files. Also chains with
+ * results too late for a multiplication. */
 static void chains_of_all_kinds_stand_in_the_line(void **state)
 {
     struct as_timing t = idle(0.5, 2);
@@ -328,8 +328,8 @@ static void stores_share_their_ports(void **state)
     expect_line("vfmadd231pd ymm,ymm,ymm", &t, "1\tSTD:0.5 own:1\t4\t-\tm1 0.4%");
 }
 
-/* Ports that are shared: what goes to the smaller group is not the larger one's too, and pipes of
- * 64 bytes have groups of their own where they close others. */
+/* Shared ports: operations of the smaller group do not count for the larger one. Pipes of 64 bytes
+ * have groups of their own if they block others. */
 static void shared_ports_count_once(void **state)
 {
     struct as_timing t = idle(0.5, 1);
@@ -423,7 +423,7 @@ static void kernels_are_as_fast_as_their_ports(void **state)
     as_str_fini(&line);
 }
 
-/* Pipes that others leave unevenly filled are no use; what is nearly whole is whole. */
+/* Pipes that others fill unevenly do not count as used; a nearly whole number is rounded. */
 static void chance_is_no_use(void **state)
 {
     struct as_timing t = idle(0.5, 1);
@@ -435,8 +435,8 @@ static void chance_is_no_use(void **state)
     expect_line("vfmadd231pd ymm,ymm,ymm", &t, "1\tFMUL:1\t4\t-\tm1 0.4%");
 }
 
-/* Of loads beside others no port has more to do than the time that one takes; those of vectors go
- * through some of the same ports. */
+/* With several loads, no port is busy longer than one load takes. Loads of vectors share some of
+ * these ports. */
 static void loads_may_clash(void **state)
 {
     struct as_timing t = idle(1, 1);
@@ -543,8 +543,8 @@ static size_t count_lines(const char *path, const char *begin)
     return n;
 }
 
-/* Forms that end in a signal on every processor: ldmxcsr of bits that there are not, which are what
- * memory is filled with; and one at least of what AMD had up to 2017 and of what few have. */
+/* Forms that raise a signal on every CPU: ldmxcsr with invalid bits, with which memory is filled.
+ * Also one form at least that AMD had until 2017, and one that few have. */
 static size_t put_what_faults(uint8_t *out)
 {
     static const uint8_t xop[] = {0x8f, 0xe8, 0x78, 0xa2, 0xc1, 0x20};   /* vpcmov */
@@ -557,9 +557,9 @@ static size_t put_what_faults(uint8_t *out)
     return n + sizeof xop + sizeof newer;
 }
 
-/* What is measured is not judged: that there is a line for each form, said or refused; that what
- * a stopped measurement has left is gone on with; and that what faults is no line of the table and
- * keeps nobody from one. */
+/* Does not judge the figures. Each form must have a line, measured or refused. A stopped
+ * measurement must be continued. A form that faults has no line of the table, and does not stop
+ * others. */
 static void a_table_is_made_and_gone_on_with(void **state)
 {
     char path[] = "/tmp/assay-table-XXXXXX", part[64];
@@ -607,7 +607,7 @@ static void a_table_is_made_and_gone_on_with(void **state)
                          count_lines(path, "# noisy: set\t") -
                          count_lines(path, "# forward_int: not seen"),
                      7);
-    /* A latency that nobody measured does not take the place of one that somebody did. */
+    /* A missing latency does not replace a measured one. */
     const bool has_table = assay_uarch_host() != NULL;
     assert_int_equal(count_lines(path, "# partly: form\tcmp r64,r64\t"), has_table);
     assert_int_equal(count_lines(path, "form\tcmp r64,r64\t"), !has_table);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels do what their figures are of: every byte of an array, the right sums, the whole cycle of
- * pointers; with every width that this processor has. And crews: every member, on its part.
+ * Kernels do the work of their figures: every byte of an array, the right sums, the whole cycle of
+ * pointers. Tests every width that this CPU has. Also crews: every member works on its part.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,7 +49,7 @@ static void fill_arrays(void)
             array[k][i] = (double)((k + 1) * 1000 + i);
 }
 
-/* What the destination must hold behind a stream. */
+/* Returns the value of the destination after a stream. */
 static double expected(enum as_stream stream, size_t i)
 {
     const double a = 1000 + (double)i, b = 2000 + (double)i, c = 3000 + (double)i;
@@ -98,7 +98,7 @@ static void streams_move_what_they_say(void **state)
         narrower.fma = false;
         check_stream(&narrower, AS_STREAM_TRIAD, false);
     }
-    /* The encodings of processors without AVX, which every other can run too. */
+    /* The encodings for CPUs without AVX, which every other can run too. */
     struct as_kernel_host old = {.widest = AS_WIDTH_128};
     for (unsigned stream = 0; stream < AS_STREAMS; stream++)
         check_stream(&old, (enum as_stream)stream, stream == AS_STREAM_WRITE);

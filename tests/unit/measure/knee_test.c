@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Knees of curves that were recorded on a busy Zen 5 (cycles of an iteration over the instructions
- * behind each load), of curves that were made, and what becomes of them in a table.
+ * Knees of curves recorded on a busy Zen 5 (cycles per iteration over the instructions behind each
+ * load). Also made-up curves, and the resulting lines of a table.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -151,7 +151,7 @@ static void pairs_share_a_slot_or_not(void **state)
     as_fusion_judge(&p, 0.939, 1.064, 1.0); /* between: disturbed, or bound by something else */
     assert_true(*p.missing_why);
     p = (struct as_parameter){.name = "fuse.cmp"};
-    as_fusion_judge(&p, 1.0, 1.01, 1.0); /* a core whose front end is narrower than its rename */
+    as_fusion_judge(&p, 1.0, 1.01, 1.0); /* a core with a front end narrower than its rename */
     assert_true(*p.missing_why);
     p = (struct as_parameter){.name = "fuse.cmp"};
     as_fusion_judge(&p, 0, 1, 1);

@@ -140,8 +140,8 @@ static void what_faults_is_said(void **state)
 
 static void what_this_processor_has_not_is_said(void **state)
 {
-    /* vp2intersectd k0,zmm0,zmm1 of few processors; vpermw of AMD's XOP, of those up to 2017: no
-     * processor has both. */
+    /* vp2intersectd k0,zmm0,zmm1 of few CPUs; vpermw of AMD's XOP, on CPUs until 2017: no CPU has
+     * both. */
     static const uint8_t newer[] = {0x62, 0xf2, 0x7f, 0x48, 0x68, 0xc1};
     static const uint8_t older[] = {0x8f, 0xe8, 0x78, 0xa2, 0xc1, 0x20};
     (void)state;
@@ -231,7 +231,7 @@ static void disturbed_samples_do_not_count(void **state)
     assert_true(fabs(c.cycles - 4) < 0.02);
     assert_true(c.high < 4.1);
     assert_true(fabs(c.core_per_tick - 1.5) < 1e-9);
-    /* Unseen by the gate they widen the spread, and the estimate stays. */
+    /* Disturbances that the gate misses widen the spread, and the estimate stays. */
     make_series(120, 4, 1.4, false);
     as_series_estimate(&series, 120, &c);
     assert_true(fabs(c.cycles - 4) < 0.02);
@@ -264,8 +264,8 @@ static void quantiles_are_of_sorted_values(void **state)
     assert_true(isnan(as_sample_quantile(value, 0, 0.5)));
 }
 
-/* A core that is made up: chains of three cycles each at a tick a cycle, canaries by the rates of a
- * series, one look after the other. */
+/* A made-up core: chains take three cycles each, with a tick per cycle. Canaries follow the rates
+ * of a series, one look after the other. */
 static const double *rates;
 static unsigned looked, chains_n;
 static unsigned slow_chain; /* the n-th is interrupted; 0: none */
@@ -298,9 +298,9 @@ static unsigned passes_of(const double *of, double best)
     return n;
 }
 
-/* Six looks, of which one that passes is enough for trials: behind a change of threads the first
- * are slow by a tenth (on a Zen 5 in a virtual machine and on a Granite Rapids), a neighbour who
- * computes leaves none. */
+/* Six looks: one that passes is enough for trials. After a change of threads the first looks are
+ * slow by a tenth. This was seen on a Zen 5 in a virtual machine and on a Granite Rapids. Beside a
+ * busy neighbour none passes. */
 static void six_looks_tell_a_change_from_a_neighbour(void **state)
 {
     static const double changed[] = {4.7, 4.8, 5.1, 5.3, 5.29, 5.3},
@@ -506,7 +506,7 @@ static void counts_are_put_together(void **state)
     (void)state;
     assert_int_equal(as_counter_sum(0, 5, 48), 5);
     assert_int_equal(as_counter_sum(1000, 5, 48), 1005);
-    /* The kernel starts below zero of 48 bits, to be told when it is reached. */
+    /* The kernel starts 48-bit counters below zero, so that an overflow notifies it. */
     assert_int_equal(as_counter_sum(INT64_C(0x10000), UINT64_C(0xffffffff0000), 48), 0);
     assert_int_equal(as_counter_sum(7, 3, 64), 10);
     assert_int_equal(as_counter_sum(7, 3, 0), 10);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is measured again, on a core that is made up: a block until two figures of it agree, a form
- * that others disturbed when all the rest is done. And kernels of nops whose lines are full.
+ * Repeated measurements on a made-up core. A block is measured until two of its figures agree. A
+ * disturbed form is measured again after all others. Also kernels of nops with full lines.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +54,8 @@ static void two_that_agree_are_enough(void **state)
     (void)state;
     assert_true(settled(false, 8.1, 8.12, 0, 0) == 8.1);
     assert_int_equal(asked, 2);
-    assert_true(settled(false, 46.7, 8.1, 8.12, 0) == 8.1); /* the first was disturbed unseen */
+    assert_true(settled(false, 46.7, 8.1, 8.12, 0) == 8.1); /* the gate missed a disturbance of the
+                                                             * first */
     assert_int_equal(asked, 3);
     assert_true(settled(false, 8.1, 46.7, 8.09, 0) == 8.09);
     assert_int_equal(asked, 3);
@@ -143,8 +144,7 @@ static void who_is_never_calm_is_said(void **state)
     assert_non_null(strstr(text, "noisy"));
 }
 
-/* ---- Kernels and processors -------------------------------------------------------------------
- */
+/* ---- Kernels and CPUs ------------------------------------------------------------------------ */
 
 /* Lines of eight: microcode that begins a line of its own leaves none of them half empty. */
 static void lines_of_nops_are_full(void **state)
@@ -165,7 +165,7 @@ static void lines_of_nops_are_full(void **state)
     assert_true(can_n >= 1);
 }
 
-/* What counts slots where nops have none: idioms, all of them, whatever prefixes they carry. */
+/* Idioms count slots where nops take none: all idioms, with any prefixes. */
 static void idioms_fill_slots_where_nops_do_not(void **state)
 {
     struct as_mixture m = {.probe = AS_PROBE_SLOTS, .repeats = 1};

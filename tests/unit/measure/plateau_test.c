@@ -142,7 +142,7 @@ static void a_climb_of_memory_is_no_cache(void **state)
     expect_level(n, 0, 155);
 }
 
-/* A level that nobody reports lies between: the order of the others does not move. */
+/* An unreported level lies between: the order of the others does not move. */
 static void an_unknown_level_between(void **state)
 {
     static const double size[] = {32 * K, 200 * K, 2 * M, 32 * M}, ns[] = {1.2, 2.5, 5, 15, 100};
@@ -154,8 +154,8 @@ static void an_unknown_level_between(void **state)
     expect_level(n, 0, 100);
 }
 
-/* Recorded in a virtual machine that reports the 480 MiB of the whole processor: some seven are its
- * own, and at twice these 480 no area is large enough to say so. */
+/* Recorded in a virtual machine that reports the 480 MiB of the whole CPU package. About seven MiB
+ * are its own. No area is large enough to show that at twice these 480. */
 static void memory_stands_before_the_size_of_a_cache(void **state)
 {
     static const double ns[] = {1.35, 1.39, 1.39, 1.36, 1.34, 1.35, 1.35, 1.35, 1.39, 1.4,  1.4,
@@ -187,7 +187,7 @@ static void one_bad_point_does_not_split(void **state)
     static const double size[] = {48 * K, 1 * M, 32 * M}, ns[] = {1.1, 3.9, 13, 110};
     (void)state;
     const size_t points = make_curve(size, ns, 3, 256 * M);
-    y[15] *= 3; /* somebody else ran in between, in the middle of the L2 */
+    y[15] *= 3; /* external load in between, in the middle of the L2 */
     const size_t n = name_curve(points, 48 << 10, 1 << 20, 32 << 20);
     expect_level(n, 2, 3.9);
     assert_int_equal(n, 4);
@@ -239,7 +239,7 @@ static void arrays_lie_in_the_share(void **state)
     assert_int_equal(as_level_b(&rig, 3, &one), 6 << 20);
 }
 
-/* Of several sizes each lies in the level, beside what others of the scope have there. */
+/* Each of several sizes lies in the level, beside the areas of other members of the scope. */
 static void sizes_lie_in_the_level(void **state)
 {
     static struct as_rig rig;

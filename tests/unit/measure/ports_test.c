@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sets of ports out of rates: of cores whose ports vendors publish, with what kernels would reach
- * of them, and of numbers that no core can have.
+ * Sets of ports from rates: of cores with published ports and the rates that kernels would reach.
+ * Also numbers that no core can have.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,8 @@ static const uint64_t golden_cove[] = {
 };
 enum { SETS = sizeof golden_cove / sizeof *golden_cove };
 
-/* Of two sets as many as a core of so many slots can begin, `lost` of them not reached. */
+/* Returns the rates of pairs of sets on a core with `most` slots per cycle. A share of `lost` is
+ * not reached. */
 static struct as_port_sets made_sets(const uint64_t *truth, unsigned n, double most, double lost)
 {
     struct as_port_sets sets = {.n = n, .most = most};
@@ -67,8 +68,8 @@ static void published_ports_are_found(void **state)
     expect_like(found, golden_cove, SETS);
 }
 
-/* Pairs of kernels as a Granite Rapids had them (the core's ports are those above), with what was
- * lost and what was not measured: pipes of 64 bytes beside shorter ones. */
+/* Pairs of kernels as recorded on a Granite Rapids (the ports of the core are those above). Some
+ * rates are lower than possible, some were not measured: pipes of 64 bytes beside shorter ones. */
 static void recorded_pairs_have_published_ports(void **state)
 {
     enum { N = 12 };
@@ -116,7 +117,7 @@ static void recorded_pairs_have_published_ports(void **state)
         assert_int_equal(found[i], truth[i]);
 }
 
-/* Zen 5: pipes of vectors are no ALUs, pipes that add are not those that multiply. */
+/* Zen 5: pipes of vectors differ from ALUs, pipes that add from those that multiply. */
 static void ports_of_their_own_are_found(void **state)
 {
     static const uint64_t zen5[] = {0x3f, 0x7, 0x3c0, 0xc0, 0x300, 0x300};
@@ -138,8 +139,8 @@ static void what_is_known_stays(void **state)
         sets.set[i].known = golden_cove[i];
     assert_true(as_port_sets_find(&sets, found));
     for (unsigned i = 0; i < SETS; i++)
-        assert_int_equal(found[i], golden_cove[i]); /* also the last, which nobody knew */
-    /* A table that is at odds with what was measured: shifts are no neighbours of permutations. */
+        assert_int_equal(found[i], golden_cove[i]); /* also the last, which was unknown */
+    /* A table that contradicts the measurement: shifts cannot be neighbours of permutations. */
     sets.set[1].known = P5 | P6;
     assert_false(as_port_sets_find(&sets, found));
     sets.set[1].known = P6; /* one of two */
@@ -173,7 +174,7 @@ static void a_width_that_others_share_is_none(void **state)
     assert_true(as_probe_width_is_seen(&rates, 6));
     rates.cycles[AS_PROBE_SLOTS] = 56 / 5.67; /* of nops of three bytes on Granite Rapids */
     assert_true(as_probe_width_is_seen(&rates, 6));
-    rates.cycles[AS_PROBE_SLOTS] = 56 / 5.33; /* six, of which somebody took some */
+    rates.cycles[AS_PROBE_SLOTS] = 56 / 5.33; /* six slots, with some lost to external load */
     assert_false(as_probe_width_is_seen(&rates, 0));
     rates.cycles[AS_PROBE_SLOTS] = 56 / 5.;
     assert_true(as_probe_width_is_seen(&rates, 0));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sizes of windows on a core that is made up, with a neighbour on its other hardware thread who
- * takes his part of every queue and whom no gate sees: the sizes are the core's own, or doubted.
+ * Sizes of windows on a made-up core, with a neighbour on its other hardware thread. The neighbour
+ * takes a part of every queue, and no gate notices. The sizes must be those of the core, or be
+ * marked as doubtful.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A table by several processes, on a core that is made up: each form has one line, whoever measured
- * it; what is measured when a process dies, or when it is told to stop, is kept.
+ * A table by several processes, on a made-up core: each form has one line, from any process.
+ * Measurements are kept if a process dies or is asked to stop.
  */
 #include <setjmp.h>
 #include <stdarg.h>

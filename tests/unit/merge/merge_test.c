@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Merging against sums that can be added up by hand (200 samples an input), its refusals word by
- * word, foreign inputs, and more inputs than descriptors.
+ * Merging against sums that can be added up by hand (200 samples per input). Refusals are compared
+ * word by word. Also foreign inputs, and more inputs than descriptors.
  */
 #include "place.h"
 
@@ -151,7 +151,7 @@ static void test_sums(void **state)
     assert_int_equal(integer_of(e, "SELECT count(*) FROM callpath"), 8);
     assert_int_equal(integer_of(e, "SELECT count(*) FROM host"), 1);
     assert_int_equal(integer_of(e, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
-    /* Variables that all have alike; ranks are told by processes. */
+    /* Variables that are equal in all; ranks come from processes. */
     expect_row(e, "SELECT group_concat(name || '=' || value, ' ') FROM run_environment",
                "OMPI_COMM_WORLD_SIZE=4 OMP_NUM_THREADS=2");
     expect_row(e, "SELECT n, text FROM v_flags WHERE name = 'missing_ranks'",
@@ -160,7 +160,7 @@ static void test_sums(void **state)
     assay_experiment_close(&e, NULL);
 }
 
-/* Of memory the most that a process held, of all else the sum, if it is known of each. */
+/* Memory is the maximum over processes. All else is the sum, if it is known of each. */
 static void test_usage(void **state)
 {
     const struct place *place = *state;
@@ -183,7 +183,7 @@ static void test_usage(void **state)
     assay_experiment_close(&e, NULL);
 }
 
-/* What the inputs say of a loop stays, what they concluded is not taken over. */
+/* Facts about a loop are merged, conclusions of the inputs are not. */
 static void test_facts(void **state)
 {
     const struct place *place = *state;
@@ -246,7 +246,8 @@ static void test_hosts_and_differences(void **state)
     assay_experiment_close(&e, NULL);
 }
 
-/* What all say is said once; what some say with its ranks; many numbers of one thing are folded. */
+/* A flag of all inputs is merged into one. A flag of some has their ranks. Many numbers of one kind
+ * are shortened. */
 static void test_flags(void **state)
 {
     const struct place *place = *state;
@@ -529,8 +530,7 @@ static void copy_database(const struct place *place, const char *from, const cha
 #define INPUTS 1100
 #endif
 
-/* More inputs than descriptors, which all but one lack ranks: they are told apart by their paths.
- */
+/* More inputs than descriptors; all but one lack ranks, so that their paths distinguish them. */
 static void test_many(void **state)
 {
     const struct place *place = *state;
@@ -574,7 +574,7 @@ static bool stopped(void)
     return calls_left-- < 0;
 }
 
-/* Wherever it is stopped, the caller is told. */
+/* A stop at any point returns an error to the caller. */
 static void test_stopped(void **state)
 {
     const struct place *place = *state;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The language of probes: what is understood, and that every mistake is told with its line and
- * column.
+ * The language of probes: valid input, and the line and column of every mistake.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +73,7 @@ static void test_understood(void **state)
     assay_probes_free(&probes);
 }
 
-/* What is recorded, as the plan needs it. */
+/* Recorded values, in the form that the plan needs. */
 static void test_values(void **state)
 {
     static const char text[] = "probe a\nat function\ndo record int argument 3, record double "

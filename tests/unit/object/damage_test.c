@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Damaged files: every way of cutting a small one and of changing its headers ends in an object
- * that can be walked or in one sentence, also when memory runs out half way.
+ * Damaged files: every cut of a small one, and every change of its headers. Each ends in a readable
+ * object or in one sentence, also if memory runs out half way.
  */
 #include <elf.h>
 #include <setjmp.h>
@@ -231,7 +231,7 @@ static void test_segment_damage(void **state)
     free(bytes);
 }
 
-/* A .o whose sections share bytes could rewrite its own tables when it is relocated. */
+/* A .o with sections that share bytes could rewrite its own tables in relocation. */
 static void test_shared_bytes(void **state)
 {
     (void)state;

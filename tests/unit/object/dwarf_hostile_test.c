@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Damaged DWARF and empty memory: whatever bytes the debug sections hold, and whichever
- * allocation fails, reading ends with tables that hold together or with one error.
+ * Damaged DWARF and failing allocations. For any bytes in the debug sections, reading ends with
+ * consistent tables or with one error.
  */
 #include "dwarf_fixture.h"
 

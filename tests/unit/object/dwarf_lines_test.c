@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The line table against `readelf --debug-dump=decodedline`: the same set of (address, line,
- * statement, file name) for every DWARF version, compiler and way of storing, and for libc.
+ * statement, file name). Covers every DWARF version, compiler and storage, and libc.
  */
 #include "dwarf_fixture.h"
 

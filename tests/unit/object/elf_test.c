@@ -296,7 +296,7 @@ static void test_functions(void **state)
     const struct assay_function *start = find(object, "_start");
     assert_non_null(start);
     assert_int_equal(start->start, assay_object_info(object)->entry);
-    /* Labels of the linker are no functions. */
+    /* Labels of the linker do not count as functions. */
     assert_null(find(object, "_etext"));
     assert_null(find(object, "exported_data"));
     assay_object_close(&object);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is not an ELF64 x86-64 file gets its own code and a sentence that names what it is.
+ * A file that is not ELF64 x86-64 gets its own code, and a sentence that names its kind.
  */
 #include <elf.h>
 #include <setjmp.h>
@@ -161,7 +161,7 @@ static void test_permission(void **state)
     program_write("secret", "x", 1);
     assert_int_equal(chmod(program_path("secret"), 0), 0);
     bool root = geteuid() == 0;
-    /* Root may read everything: be somebody else for the call. */
+    /* Root may read everything: change the user for the call. */
     if (root && seteuid(65534) != 0)
         skip();
     struct assay_object *object;

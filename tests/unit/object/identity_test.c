@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a file is the one that it was: by build-id for copies too, without one by inode, size
- * and time of change; what is not known is no file's.
+ * Identity of a file: by build-id for copies too, else by inode, size and time of change. An
+ * unknown identity matches no file.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -97,7 +97,8 @@ static void test_without_build_id(void **state)
     program_run("cp -p elsewhere one");
     expect("one", &one, "may not be the file that ran");
     program_run("cat one >elsewhere");
-    expect("elsewhere", &one, "may not be the file that ran"); /* the same bytes, but who knows */
+    expect("elsewhere", &one, "may not be the file that ran"); /* the same bytes, but not
+                                                                * provably */
     const struct assay_file_identity inode = {.known = ASSAY_FILE_INODE, .inode = one.inode};
     expect("elsewhere", &inode, NULL);
     expect("one", &inode, "may not be the file that ran");

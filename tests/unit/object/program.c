@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compiling test programs and asking the binutils about them. The program has what the ELF side
- * must tell apart: imported functions, an alias, a constructor and a destructor, static and
- * global functions, data, thread-local data, a C++-like exception table is another file's work.
+ * Compiles test programs and reads them with the binutils. The program has the cases of ELF:
+ * imported functions, an alias, a constructor and a destructor. It also has static and global
+ * functions, data and thread-local data. Another file tests exception tables like those of C++.
  */
 #include "program.h"
 

@@ -102,7 +102,7 @@ struct truth {
     unsigned column_n;
     uint64_t start, end; /* of the FDE being read */
     bool in_fde, in_debug, seen;
-    char pending[1024]; /* the row whose end is not known yet */
+    char pending[1024]; /* the row without a known end */
     uint64_t pending_at;
     size_t rows, differ, absent;
     char first[512];

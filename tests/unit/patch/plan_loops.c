@@ -25,7 +25,7 @@ FUNCTION(counted_call, "push %rbx\n1: add $1000,%rax\n call taken_down\n test %e
 FUNCTION(taken_loop, "mov %rdi,%rcx\n1: add $3,%rax\n add $1,%rdx\n loop 1b\n ret");
 FUNCTION(taken_entered, "test %rsi,%rsi\n jz 2f\n1: add $3,%rax\n add $1,%rdx\n2: add $5,%rax\n"
                         " dec %rdi\n jnz 1b\n ret");
-/* With what is around it. */
+/* The same with code before and after the loop. */
 FUNCTION(carried_narrow, "1: dec %edi\n jnz 1b\n ret");
 FUNCTION(carried_call, "push %rbx\n1: add $1000,%rax\n call taken_down\n dec %ebx\n jnz 1b\n"
                        " pop %rbx\n ret");
@@ -44,7 +44,7 @@ FUNCTION(refused_entered, "test %rsi,%rsi\n jz 2f\n1: add $3,%rax\n add $1,%rdx\
 /* A call comes back to the next, which is made where it stands: no jump is needed there. */
 FUNCTION(carried_calls, "test %rsi,%rsi\n jz 2f\n1: add $3,%rax\n add $1,%rdx\n2: dec %edi\n"
                         " jnz 1b\n call taken_down\n call taken_down\n ret");
-/* What is last in a section has no code behind it, where a jump could go on. */
+/* The last function in a section has no code behind it that a jump could use. */
 FUNCTION(behind_all, "xor %eax,%eax\n ret");
 
 int main(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plans of a program of loops (plan_loops.c), which are taken or refused for their reasons, and of
- * the agent as one that was made for something else: trips come of registers as computed by hand,
- * and a plan that was cut or written over is told from a good one.
+ * Plans of a program of loops (plan_loops.c), accepted or refused for their reasons. Also plans of
+ * the agent, as of a program that was made for another purpose. Trip counts from registers must
+ * equal those computed by hand. A truncated or overwritten plan is refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -112,8 +112,8 @@ static const struct as_patch_region *region_of(const struct plan *it, const char
            loop_of(it, name)->region;
 }
 
-/* Of two entries each has a jump of its own, and begins instances; the steps of a register say
- * nothing, for who knows where they begin. What carries a loop does not begin it. */
+/* Each of two entries has a jump of its own, and begins instances. Register strides are unknown,
+ * because the entry values are. Code that carries a loop does not begin it. */
 static void test_entries(void **state)
 {
     struct plan it = make_plan(AS_PATCH_SAMPLE);
@@ -225,8 +225,8 @@ static void test_damage(void **state)
     drop_plan(&it);
 }
 
-/* What is overwritten is what stands in the file, and clones have their header's place in a line.
- */
+/* The overwritten bytes are those of the file. Clones keep the position of their header within a
+ * cache line. */
 static void check_regions(const char *path, uint64_t least_n)
 {
     struct plan it = make_plan_of(path, AS_PATCH_COUNT);
@@ -249,8 +249,8 @@ static void test_regions(void **state)
     check_regions(AGENT, 100);
 }
 
-/* Blocks of the loop of `name` that are counted where they run, or on each way out of an innermost
- * loop; *derived: that are not. */
+/* Returns the number of blocks of loop `name` that are counted themselves, or on each exit of an
+ * innermost loop. `*derived` receives the number of the others. */
 static unsigned counted_of(const struct plan *it, const char *name, unsigned *derived)
 {
     const struct as_patch_plan *plan = (const void *)it->bytes;
@@ -277,8 +277,8 @@ static unsigned counted_of(const struct plan *it, const char *name, unsigned *de
     return counted;
 }
 
-/* Of the two arms one follows from the other, the header from the end; a call may not come back, so
- * that what is behind it does not follow from what is before it. */
+/* The count of one of two arms follows from the other, that of the header from the end. A call may
+ * not return, so a count after it does not follow from a count before it. */
 static void test_counted(void **state)
 {
     struct plan it = make_plan(AS_PATCH_COUNT);
@@ -316,7 +316,7 @@ static void test_completed(void **state)
     drop_plan(&it);
 }
 
-/* What was killed between a block and the next counts no less than 0. */
+/* A program killed between two blocks never yields a count below 0. */
 static void test_nothing_less(void **state)
 {
     struct plan it = make_plan_of(AGENT, AS_PATCH_COUNT);

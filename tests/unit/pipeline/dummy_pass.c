@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A pass as later ones will be, as short as it can be: of each loop a metric by path, a column of
- * the view of loops, a table on its page, and a finding. Nothing else knows of it.
+ * A minimal pass. It writes a metric of each loop by path, and a column of the view of loops. It
+ * also writes a table on the page of a loop, and a finding. No other code knows this pass.
  */
 #include <assay/pipeline.h>
 

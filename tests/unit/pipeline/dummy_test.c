@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a pass that only writes facts comes out as: dummy_pass.c, run by the pipeline, and the
- * report data of the experiment held to a parser of its own.
+ * Output of a pass that only writes facts: dummy_pass.c, run by the pipeline. An independent parser
+ * reads the report data of the experiment.
  */
 #include "place.h"
 
@@ -53,7 +53,7 @@ static void run_dummy(struct shown *it)
     show(it);
 }
 
-/* The element of an array whose members have these texts; `id` -1 is any. */
+/* Returns the element of an array with these texts in its members; `id` -1 matches any. */
 static json_t *find(json_t *array, const char *key, const char *text, int64_t id)
 {
     size_t i;

@@ -43,7 +43,7 @@ static void test_order(void **state)
     /* Two makers of a fact: behind both. */
     PLAN(1, "", "a b | c", {.name = "a", .makes = "1"}, {.name = "b", .makes = "1"},
          {.name = "c", .needs = "1"});
-    /* What needs what it makes itself, of which there is some already. */
+    /* A pass that needs its own result, and a part of that result exists already. */
     PLAN(1, "1", "a", {.name = "a", .needs = "1", .makes = "1 2"});
 }
 
@@ -70,7 +70,7 @@ static void test_level_and_there(void **state)
     PLAN(2, "", "a | b c | d", {.name = "a", .makes = "samples"},
          {.name = "b", .needs = "samples", .makes = "code"}, {.name = "c", .needs = "samples"},
          {.name = "d", .level = 2, .needs = "code"});
-    /* What nobody makes is no reason to leave the plan: the run says it. */
+    /* A pass that needs a result without a source stays in the plan: the run reports it. */
     PLAN(1, "", "a b", {.name = "a", .needs = "nothing"}, {.name = "b", .uses = "nothing"});
 }
 

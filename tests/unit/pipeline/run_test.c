@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Running plans of passes that the test hands in: what a failing pass stops and what it does not,
- * passes side by side, and what is written in which order.
+ * Runs plans of passes that the test defines. Checks the effect of a failing pass on others,
+ * parallel passes, and the order of writing.
  */
 #include "place.h"
 
@@ -107,7 +107,8 @@ static void test_failure(void **state)
     assert_int_equal(result_of(&result, "broken")->code, ASSAY_ERR_CORRUPT);
     assert_string_equal(result_of(&result, "broken")->error.text,
                         "model.txt: is damaged; restore a copy");
-    /* What needs it did not run, and neither did what needs that; what only uses it did. */
+    /* Passes that need it did not run, nor did passes that need those. A pass that only uses it
+     * ran. */
     assert_string_equal(result_of(&result, "second")->missing, "b");
     assert_string_equal(result_of(&result, "fourth")->missing, "c");
     assert_string_equal(result_of(&result, "third")->missing, "");
@@ -203,7 +204,7 @@ static void test_side_by_side(void **state)
     for (size_t i = 0; i < 3; i++)
         if (result.pass[i].code < 0)
             fail_msg("%s: %s", result.pass[i].name, result.pass[i].error.text);
-    assert_int_equal(meeting.there_n, 2); /* both computed at once, or nobody had come */
+    assert_int_equal(meeting.there_n, 2); /* both computed at once, or neither had arrived */
     expect_row(it.experiment, FINDINGS, "slow quick third");
     struct assay_experiment *e = it.experiment;
     fine(assay_experiment_close(&e, err));

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tables of the program on blocks of real code: what holds for any block (an instruction more
- * never lowers a bound), and how far predictions are from cycles that were measured on those cores.
- * The blocks (blocks.csv) were drawn by a hash of their names from public ones; the measurements
- * repeat within 2 %.
+ * The built-in tables on blocks of real code. One more instruction never lowers a bound.
+ * Predictions are compared with cycles measured on these cores. The blocks (blocks.csv) were drawn
+ * from public ones by a hash of their names. The measurements repeat within 2 %.
  */
 #include "toy.h"
 

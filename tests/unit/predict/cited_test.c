@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops on cores of which tables are cited, whose cycles are computed by hand from published
- * figures or are known from a publication, and loops that were measured.
+ * Loops on cores with cited tables, with cycles computed by hand from published figures or known
+ * from a publication. Also measured loops.
  */
 #include "toy.h"
 
@@ -76,9 +76,9 @@ static void a_narrow_core_takes_two(void **state)
 
 /*
  * The loop of QMC=Chem in A. Charif-Rubial et al., "CQA: a code quality analyzer tool at binary
- * level" (HiPC 2014), figures 12 to 15, written by hand after what its reports say of it, on Sandy
- * Bridge: with 128 bits 8 multiplications of p0 take 8 cycles; with 256 bits and 320 bytes loaded
- * the loads, 32 bytes a cycle, take 10; with 192 bytes loaded the arithmetic takes 8 again.
+ * level" (HiPC 2014). It is written by hand after the reports in figures 12 to 15, on Sandy Bridge.
+ * With 128 bits, 8 multiplications of p0 take 8 cycles. With 256 bits and 320 bytes loaded, the
+ * loads take 10 (32 bytes per cycle). With 192 bytes loaded, the arithmetic takes 8 again.
  */
 /* Chains between register files, as timed on cores of Zen 4 and Zen 3: movq there and back, pextrq
  * and movq, cvttsd2si and cvtsi2sd; a conversion waits for what it merges into. */

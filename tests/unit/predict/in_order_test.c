@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Knights Corner: pairs and waits computed by hand from the rules that are published (the head of
- * src/predict/in_order.c). Cycles are of one thread, which issues every second cycle at most. What
- * the first pipe takes is written U, the second V; a comment has the issues of an iteration, each
- * with its cycle.
+ * Knights Corner: pairs and waits computed by hand from the published rules (the head of
+ * src/predict/in_order.c). Cycles are those of one thread, which issues every second cycle at most.
+ * U stands for instructions of the first pipe, V for the second. A comment lists the issues of an
+ * iteration with their cycles.
  */
 #include "toy.h"
 
@@ -135,7 +135,7 @@ static void a_thread_issues_every_second_cycle(void **state)
     const struct assay_predict_options perfect = {.mode = ASSAY_PREDICT_UNROLLED,
                                                   .without = ASSAY_WITHOUT_FRONT_END};
     (void)state;
-    /* Of several threads, or if it were otherwise: every cycle. */
+    /* Several threads, or another rule of issue: every cycle. */
     toy_expect(toy_cycles_as(&knc, VADD_0 VADD_3, &perfect), 2);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels whose cycles are computed by hand on the toy core (toy.h), one for each thing that can
- * limit. The computation stands beside each.
+ * Kernels on the toy core (toy.h), one for each possible limit. The cycles are computed by hand
+ * beside each kernel.
  */
 #include "toy.h"
 
@@ -111,7 +111,7 @@ static void chains_of_registers_limit(void **state)
     assert_true(toy.out.insn[0].chain && toy.out.insn[1].chain);
     /* pointer chasing: mov rsi,[rsi], 4 a load */
     toy_expect(toy_cycles(&toy, "488b36"), 4);
-    /* a load whose address does not wait: the port */
+    /* a load with a ready address: limited by the port */
     toy_expect(toy_cycles(&toy, "488b37"), 1);
 }
 
@@ -432,7 +432,7 @@ static void stores_in_runs_hold_up_vector_loads(void **state)
     toy_expect(toy_cycles(&runs, hex), 5); /* 4 loads, 2 halves */
     toy_expect(toy_cycles(&toy, hex), 4);
     snprintf(hex, sizeof hex, "%s%s%s%s%s" NOP "%s", load, load, load, load, store, other);
-    toy_expect(toy_cycles(&runs, hex), 5); /* what is no memory does not part them */
+    toy_expect(toy_cycles(&runs, hex), 5); /* an instruction without memory does not part them */
     snprintf(hex, sizeof hex, "%s%s%s%s%s%s", store, load, load, load, load, other);
     toy_expect(toy_cycles(&runs, hex), 5); /* beside each other around the end */
     snprintf(hex, sizeof hex, "%s%s%s%s%s%s", load, load, store, load, load, other);
@@ -485,7 +485,7 @@ static void loads_of_both_kinds_share_addresses(void **state)
     toy_fini(&mixed);
 }
 
-/* What a change of the code would give, on the toy: a load a cycle, a divider of 7 to 18. */
+/* The effect of changes of the code, on the toy: a load per cycle, a divider of 7 to 18. */
 static void a_load_less_and_no_division(void **state)
 {
     struct assay_predict_options options = {.mode = ASSAY_PREDICT_UNROLLED,
@@ -611,7 +611,7 @@ static void what_is_unknown_is_estimated(void **state)
     assert_true(toy_cycles(&toy, "c4e269900488") > 0);
     assert_int_equal(toy.out.estimated_n, 1);
     assert_true(toy.out.insn[0].estimated);
-    /* bytes that are no instruction too */
+    /* also bytes that do not form an instruction */
     assert_true(toy_cycles(&toy, "06") > 0);
     toy_cycles(&toy, LEA);
     assert_int_equal(toy.out.estimated_n, 0);
@@ -635,9 +635,9 @@ static void the_simulation_agrees_with_clear_bounds(void **state)
 }
 
 /*
- * A reorder buffer of 2: two loads go in cycle 0, one issues in 1 and one in 2 (one port), are done
- * in 5 and 6, retire then and leave room in 6 and 7. The next two go in 6 and 7, ...: two in 6
- * cycles, where the port alone would take 2.
+ * A reorder buffer of 2. Two loads enter in cycle 0. One issues in 1 and one in 2 (one port). They
+ * are done in 5 and 6, retire then and free their entries in 6 and 7. The next two enter in 6 and
+ * 7, and so on. So two loads take 6 cycles; the port alone would take 2.
  */
 static void a_small_window_limits(void **state)
 {
@@ -668,8 +668,8 @@ static void the_time_line_is_that_of_the_chain(void **state)
     }
 }
 
-/* rax is taken for a pointer: mov rax,[rdi]; mov [rax],rcx; mov rdx,[rsi]; mov rcx,[rdx]. Where all
- * of memory holds one value the load reads what was stored. */
+/* rax is assumed to be a pointer: mov rax,[rdi]; mov [rax],rcx; mov rdx,[rsi]; mov rcx,[rdx]. With
+ * equal pointers, the load reads the stored value. */
 static void equal_pointers_are_an_assumption(void **state)
 {
     const char *hex = "488b07"
@@ -719,7 +719,7 @@ static void values_that_are_there_are_not_waited_for(void **state)
     const struct assay_predict_options ready = {
         .mode = ASSAY_PREDICT_UNROLLED, .without = ASSAY_WITHOUT_SIMULATION, .ready = rax};
     (void)state;
-    /* imul rax,rax: a chain of 3; one a cycle where nobody waits */
+    /* imul rax,rax: a chain of 3; one per cycle without dependences */
     toy_expect(toy_cycles(&toy, "480fafc0"), 3);
     toy_expect(toy_cycles_as(&toy, "480fafc0", &ready), 1);
     /* add rax,r8 after it waits for it no more: two operations on a and b */

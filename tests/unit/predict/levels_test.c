@@ -146,9 +146,9 @@ static void the_greater_of_computing_and_moving(void **state)
 
 /* ---- Recorded ----------------------------------------------------------------------------------
  *
- * levels.txt: figures of a machine, what an iteration of each loop takes and moves, and the cycles
- * of an element that were measured (tests/bench/levels.py). Estimates lie within 20 % of those, but
- * for what is listed there as a miss, with the ratio it has: it may not get worse.
+ * levels.txt has figures of a machine, and the time and traffic of an iteration of each loop. It
+ * also has measured cycles per element (tests/bench/levels.py). Estimates lie within 20 % of these.
+ * Exceptions are listed there as misses with their ratio, which may not get worse.
  */
 
 enum { LOOPS_MOST = 8 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A made-up core for the tests of the predictor, small enough to compute by hand: four slots a
- * cycle, two integer ports of which one multiplies, one port each for loads, addresses of stores
- * and data of stores, two vector ports, a divider.
+ * A made-up core for the tests of the predictor, small enough to compute by hand. It has four slots
+ * per cycle and two integer ports, one of which multiplies. Loads, addresses of stores and data of
+ * stores have one port each. There are two vector ports and a divider.
  */
 #ifndef AS_TESTS_TOY_H
 #define AS_TESTS_TOY_H

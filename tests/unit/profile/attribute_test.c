@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attribution without a kernel: a stream whose frames stand at functions of this very program goes
- * in, rows of the experiment come out. Every number is known by construction.
+ * Attribution without a kernel. A stream with frames in functions of this very program goes in,
+ * rows of the experiment come out. Every number is known by construction.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -118,7 +118,7 @@ static void give_map(uint32_t pid, uint64_t address, uint64_t size_b, const char
                                       .text = path});
 }
 
-/* 101 comes on 2 and leaves 1; those behind 102 have processors of their own. */
+/* 101 enters CPU 2 and leaves CPU 1; those after 102 have CPUs of their own. */
 static void give_switch(uint32_t tid, uint64_t time_ns, bool out, bool preempted)
 {
     give((struct assay_sample_record){.kind = ASSAY_SAMPLE_SWITCH,
@@ -144,8 +144,8 @@ static void give_all(void)
     const uint64_t nowhere[] = {user, 0x1234};
     const uint64_t generated[] = {user, 0x7000, setting.caller_at + 6};
     struct assay_error err;
-    /* The kernel's account, of which the user's part counts here: 0.1 s of this is in samples, and
-     * one process nobody sampled. */
+    /* The kernel's account, with the user part for this run: 0.1 s of it is in samples, and one
+     * process has no samples. */
     assert_int_equal(assay_recorder_info(recorder, "cpu_ns", "6000000000", &err), 0);
     assert_int_equal(assay_recorder_info(recorder, "cpu_user_ns", "5000000000", &err), 0);
     assert_int_equal(
@@ -338,7 +338,7 @@ static void test_excerpts(void **state)
     expect("SELECT count(*) >= 1 FROM line WHERE text LIKE '%sum += i;%'", "1");
 }
 
-/* A further run whose stream `fill` makes; attributed where it is of some samples. */
+/* Adds a run with a stream that `fill` makes; it is attributed if it has samples. */
 static int64_t add_run(void (*fill)(void), char *path)
 {
     const struct assay_row_run run = {.kind = "profile", .command = "x", .state = "interrupted"};
@@ -577,7 +577,7 @@ static void give_queues(void)
     give((struct assay_sample_record){
         .kind = ASSAY_SAMPLE_EXIT, .pid = 100, .tid = 103, .time_ns = 10900});
     give_fact(104, 11600, "run_delay_ns", "250");
-    give_switch(101, 12000, false, false); /* on processor 2 */
+    give_switch(101, 12000, false, false); /* on CPU 2 */
     give_switch(101, 12100, true, false);  /* on 1 */
     give_switch(101, 12200, false, false);
     give_sample(100, 101, 12300, (const uint64_t[]){(uint64_t)PERF_CONTEXT_USER, 0x10}, 2);
@@ -659,7 +659,7 @@ static void test_waiting_for_a_processor(void **state)
            "-|-");
 }
 
-/* That 102 left the processor was not read in time: it was not on it any more when 100 came. */
+/* The switch of 102 was not read in time: 102 had left the CPU when 100 came. */
 static void give_lost_switch(void)
 {
     give_switch(102, 1000, false, false);
@@ -696,7 +696,7 @@ static int64_t count(const char *sql)
     return n;
 }
 
-/* Where the compiler put the sample, before the loop or in it, is not what this is about. */
+/* The compiler may place the sample before the loop or in it; this does not matter here. */
 static void give_loops_time(void)
 {
     struct assay_error err;
@@ -756,7 +756,7 @@ static void give_loop(void)
         give_sample(400, 400, 2000 + i, chain, 2);
 }
 
-/* Where the header of the loop in callee is mapped. */
+/* Returns the mapped address of the header of the loop in callee. */
 static uint64_t find_loop(struct assay_catalogue *catalogue)
 {
     struct assay_catalogue_request request = {

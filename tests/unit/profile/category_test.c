@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Categories: names of libraries and symbols as Debian, Intel, NVIDIA and wheels of Python ship
- * them; who absorbs whom; the user's own file before the rules of the house; its mistakes told by
+ * Categories of libraries and symbols as Debian, Intel, NVIDIA and Python wheels name them. Also
+ * categories that absorb others, the user's own file before the built-in rules, and its mistakes by
  * line.
  */
 #include <setjmp.h>
@@ -86,7 +86,7 @@ static const struct {
     {ASSAY_MODULE_ANON, "//anon", "py::f", "python"},
     {ASSAY_MODULE_ANON, "//anon", "f", "application"},
     {ASSAY_MODULE_UNKNOWN, "", "", "other"},
-    /* Statically linked: by symbol, and only by names that nobody else uses. */
+    /* Statically linked: by symbol, and only by names that other programs do not use. */
     {ASSAY_MODULE_FILE, "/opt/me/static", "MPI_Allreduce", "mpi"},
     {ASSAY_MODULE_FILE, "/opt/me/static", "mpi_allreduce_", "mpi"},
     {ASSAY_MODULE_FILE, "/opt/me/static", "mpi_exchange_halo_", "application"},

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sources of observation of the test's own beside those of the house, on one launch: in which order
- * they are asked, what they see, what the program is started with, and who stands in for a refused
- * one.
+ * Collectors of the test beside the built-in ones, on one launch. Checks the order of calls, their
+ * records, and the start of the program. If one is refused, another stands in for it.
  */
 #include "place.h"
 
@@ -12,7 +11,7 @@
 #include "profile/collector.h"
 #include "profile/record.h"
 
-/* What the sources were asked, a letter each; and how many records one met. */
+/* Calls of the collectors, and the number of records that one received. */
 static struct {
     char asked[256];
     unsigned pump_n, met_n;
@@ -189,7 +188,7 @@ static void test_beside(void **state)
         if (rc < 0)
             fail_msg("%s", why.text);
         assert_int_equal(result.exit_code, 0); /* the variable was there */
-        /* Where events are refused, another child takes the place of the first. */
+        /* If events are refused, another child takes the place of the first. */
         assert_true(has(seen.asked, "prepare open start last finish facts close "));
         assert_true(seen.pump_n >= 1 && seen.met_n > 0);
         assert_int_equal(integer_of(e, "SELECT value FROM v_values WHERE metric = 'watched_n'"),

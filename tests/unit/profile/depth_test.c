@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which copy of the stack is taken: the larger at first and where stacks are deep, the smaller
- * where it suffices or where the larger would be in vain.
+ * The choice of the copy of the stack. The larger is used at first and for deep stacks. The smaller
+ * is used if it suffices, or if the larger does not help.
  */
 
 #include <setjmp.h>
@@ -28,8 +28,8 @@ static struct course begin(void)
     return c;
 }
 
-/* A second of looks, ten with 100 samples each, of which so many are cut by the smaller copy and by
- * the larger. */
+/* Simulates a second: ten looks with 100 samples each. So many samples are cut by the smaller copy
+ * and by the larger. */
 static void pass(struct course *c, unsigned small, unsigned large)
 {
     for (unsigned i = 0; i < 10; i++) {
@@ -98,7 +98,8 @@ static void test_in_vain(void **state)
     assert_int_equal(c.turned, 1);
 }
 
-/* What was taken before a turn is handed out after it, and says nothing of the new copy. */
+/* Samples from before a change are handed out after it, and carry no information on the new
+ * copy. */
 static void test_late_samples(void **state)
 {
     (void)state;

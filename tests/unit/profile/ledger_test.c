@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When the kernel's account is looked at again: the looks cost little of the processor's time, and
- * one that lasted because others had the processor does not put off the next.
+ * Times at which the kernel's account is read again. Reading costs little CPU time. A reading that
+ * took long because other threads had the CPU does not delay the next.
  */
 #include <setjmp.h>
 #include <stdarg.h>

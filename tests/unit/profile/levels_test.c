@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads over time in bins: whatever the order, length and number of stretches, each bin of each
- * level holds what lies in it, and memory stays bounded.
+ * Threads over time in bins. Each bin of each level has the time in it, for any order, length and
+ * number of intervals. Memory stays bounded.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ static int64_t part_of(const struct stretch *s, int64_t begin_ns, int64_t end_ns
     return to > from ? to - from : 0;
 }
 
-/* Each bin that is there against a sum over all stretches; and nothing is missing. */
+/* Compares each bin with a sum over all intervals; none is missing. */
 static void assert_level(const struct as_levels *levels, const struct stretch *all, size_t n)
 {
     int64_t found_ns = 0, all_ns = 0;
@@ -84,7 +84,7 @@ static void test_bins(void **state)
     as_levels_fini(&levels);
 }
 
-/* Many threads that wait all of a long run, and times that nobody measured. */
+/* Many threads that wait for all of a long run, and missing times. */
 static void test_bounds(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processors and their NUMA nodes, from a machine's files to the text of a stream and back. */
+/* CPUs and their NUMA nodes, from a machine's files to the text of a stream and back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What cores can do: widths and peaks of every table, code that a core cannot run, and shares of a
- * peak, which no loop exceeds.
+ * Abilities of cores: widths and peaks of every table, code that a core cannot run, and shares of a
+ * peak. No loop exceeds a peak.
  */
 #include "analysed.h"
 #include "quality/cqa.h"
@@ -69,7 +69,7 @@ static void widths_and_peaks_are_those_published(void **state)
     assert_int_equal(tables, sizeof peaks / sizeof *peaks);
 }
 
-/* What was measured of loads and stores of each width comes to the bytes that are published. */
+/* Measured loads and stores of each width agree with the published bytes. */
 static void measured_lines_agree_with_what_is_published(void **state)
 {
     static const char *const measured[] = {"zen4", "zen5", "emeraldrapids", "graniterapids"};

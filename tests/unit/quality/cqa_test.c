@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code quality analysis of loops whose figures are computed by hand, on a made-up core: four slots
- * a cycle, vectors of 32 bytes, two integer ports of which one branches, two ports of loads, one of
- * addresses and one of data of stores, one each that adds, multiplies and shuffles, a divider. The
- * computation stands beside each.
+ * Code quality analysis of loops on a made-up core, with figures computed by hand beside each. The
+ * core has four slots per cycle, vectors of 32 bytes, and two integer ports, one of which branches.
+ * It has two ports of loads, one of addresses and one of data of stores. One port each adds,
+ * multiplies and shuffles, and a divider exists.
  */
 #include "analysed.h"
 #include "quality/weights.h"
@@ -181,7 +181,7 @@ static void few_ports_are_told(void **state)
     takes(p, ASSAY_CQA_FEW_PORTS, 1, ASSAY_BOUND_DISPATCH);
     assert_int_equal(p->what_if[ASSAY_CQA_FEW_PORTS].insn_n, 5);
     done(&f);
-    f = analyse(DAXPY, NULL); /* ports of arithmetic are no such kind */
+    f = analyse(DAXPY, NULL); /* ports of arithmetic do not belong to this kind */
     is(&f.out.path[0], "few_ports_any_cy", 0);
     assert_false(f.out.path[0].what_if[ASSAY_CQA_FEW_PORTS].applies);
     done(&f);
@@ -210,7 +210,7 @@ static void few_ports_are_told(void **state)
 static void stages_of_known_cores_are_told(void **state)
 {
     (void)state;
-    /* 66 05 34 12 is an instruction whose prefix changes its length. */
+    /* 66 05 34 12 is an instruction with a prefix that changes its length. */
     struct fixture f = analyse_on("haswell",
                                   "vxorpd xmm2,xmm2,xmm2\nmov rcx,rdx\nvaddsd xmm1,xmm1,[rdi]\n"
                                   "vmovsd [rsi],xmm1\nadd ax,0x1234\ninc r8\ncmp r8,r9\njne 1b",
@@ -339,8 +339,9 @@ static void a_value_that_is_kept_is_no_recurrence(void **state)
 static void what_is_gone_makes_nobody_wait(void **state)
 {
     (void)state;
-    /* A list is followed: 4 cycles of load latency. The addition alone takes its port for 1; it
-     * does not wait 3 cycles for itself, though nobody else in the list writes its register. */
+    /* A list is followed: 4 cycles of load latency. The addition alone takes its port for 1. It
+     * does not wait 3 cycles for itself, though no other instruction in the list writes its
+     * register. */
     struct fixture f = analyse("vmovsd xmm1,[rdi+8]\nvaddsd xmm1,xmm1,xmm0\nvmovsd [rdi+8],xmm1\n"
                                "mov rdi,[rdi]\ninc rax\ncmp rax,rdx\njne 1b",
                                NULL);
@@ -615,9 +616,9 @@ static void the_paper_counts_whole_vectors(void **state)
     done(&f);
 }
 
-/* Table I: pairs of nodes through two pointers to structures with arrays of any step; through one,
- * whose steps are on the stack; and in arrays that are contiguous. The additions and the products
- * of integers share port 1: 6 and 3, 4 and 3; then it is loads and stores on two ports, 7 and 2. */
+/* Table I: pairs of nodes in three forms. Two pointers to structures with arrays of any stride; one
+ * pointer, with strides on the stack; contiguous arrays. Additions and products of integers share
+ * port 1: 6 and 3, 4 and 3. In the last form loads and stores on two ports decide: 7 and 2. */
 #define DESCRIPTOR(offset, index)                                                                  \
     "mov rsi,[r15+rcx+" offset "]\nmov r13,[rsi+64]\nneg r13\nadd r13,r11\n"                       \
     "imul r13,[rsi+56]\nmov rdi,[rsi]\nmovsxd " index ",dword ptr [rdi+r13]\n"
@@ -763,14 +764,14 @@ static void variants_are_bounded(const struct assay_cqa_path *p, const char *wha
         assert_true(it->iterations >= 1 &&
                     (takes_away[v] ? it->iterations == 1 : it->iterations > 1));
     }
-    /* A list within another is no slower. */
+    /* A list within another is never slower. */
     if (p->what_if[ASSAY_CQA_ONLY_FP].applies && p->what_if[ASSAY_CQA_ONLY_ARITHMETIC].applies)
         assert_true(p->what_if[ASSAY_CQA_ONLY_ARITHMETIC].insn_n <=
                     p->what_if[ASSAY_CQA_ONLY_FP].insn_n);
 }
 
-/* What is asked for alone is the same as among everything else, and what cannot reach it is no more
- * than that. */
+/* A promise computed alone equals the promise among all others. With a threshold out of reach it is
+ * never larger. */
 static void promise_stays(struct assay_cqa_engine *engine, const struct built *b, uint32_t loop,
                           double promise)
 {

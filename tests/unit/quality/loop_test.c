@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Facts of loops whose source or instructions say what they must be. */
+/* Facts of loops that follow from their source or instructions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -118,7 +118,7 @@ static void test_access(void **state)
     access_is("sum", 1, 1);
     access_is("column", 8 / 64.0, 8 / 64.0); /* 800 B apart: a line each */
     access_is("member", 8 / 24.0, 8 / 24.0);
-    /* What the code does not tell is no value. */
+    /* A fact that the code does not show has no value. */
     access_is("across", 8 / 64.0, 1);
     /* 4 bytes of indices without holes, and 8 bytes of a line by each. */
     access_is("gather", (4 + 8) / (4 + 64.0), 1);
@@ -175,7 +175,7 @@ static void test_arithmetic(void **state)
     assert_int_equal(it.fp_scalar_n, 1);
 }
 
-/* What one iteration hands on to the next; how wide the walks are of what has no arithmetic. */
+/* Loop-carried dependences, and widths of accesses without arithmetic. */
 static void test_reasons(void **state)
 {
     (void)state;

@@ -85,7 +85,8 @@ static void test_forms(void **state)
     assay_remarks_free(&remarks);
 }
 
-/* Of two forms, by lines of one file, whatever each calls it; the same twice is once. */
+/* Remarks in two formats, merged by lines of one file, even if the names of the file differ.
+ * Duplicates count once. */
 static void test_merged(void **state)
 {
     struct assay_remarks *remarks = read_all();

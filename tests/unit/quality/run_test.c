@@ -141,9 +141,8 @@ static int64_t tables_of(struct assay_experiment *e, int64_t loop_id)
     return integer_of(e, sql);
 }
 
-/* Figures of this machine as if it had been measured: bytes a second that make a quarter byte of
- * memory, and 8 of the third level, a cycle of a core of 4 GHz; the second level is faster than any
- * loop. */
+/* Writes figures of this machine as if they were measured. For a core of 4 GHz, memory has a
+ * quarter byte per cycle and the third level 8 bytes. The second level is faster than any loop. */
 static void measure_machine(const char *directory)
 {
     static const struct {
@@ -173,7 +172,7 @@ static void measure_machine(const char *directory)
     assay_host_free(&host);
 }
 
-/* Of both loops an iteration loads 8 bytes: a cycle at 8 bytes, 32 at a quarter. */
+/* An iteration of both loops loads 8 bytes: one cycle at 8 bytes per cycle, 32 at a quarter. */
 static void check_levels(struct assay_experiment *e, const struct code *c)
 {
     char sql[512];
@@ -192,7 +191,7 @@ static void check_levels(struct assay_experiment *e, const struct code *c)
     assert_int_equal(integer_of(e, sql), 4);
 }
 
-/* A table of this processor as if it had been measured: a sum takes 40 cycles on it. */
+/* Writes a table of this CPU as if it were measured: a sum takes 40 cycles. */
 static void write_core_table(const char *text)
 {
     struct assay_processor it;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verdicts on vectors of loops from assembly, whose every instruction is known. */
+/* Verdicts on vectorisation of loops from assembly, with every instruction known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

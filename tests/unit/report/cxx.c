@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * 2300 running samples of 1 ms in four threads:
+ * 2300 running samples of 1 ms in four threads (frames, and inlined ones in brackets):
  *
- *   frames, (inlined)                                   thread 0    1    2    3
- *   main;(run_step);force;(distance);(norm)                  400  300  200  100
- *   main;(run_step);force                                    100  100  100  100
- *   the same, called from another line                        25   25   25   25
- *   main;GOMP_barrier                                          0  100  200  300
- *   main;[unknown] of libblob.so                              50   50   50   50
+ * - frames, (inlined)                                   thread 0    1    2    3
+ * - main;(run_step);force;(distance);(norm)                  400  300  200  100
+ * - main;(run_step);force                                    100  100  100  100
+ * - the same, called from another line                        25   25   25   25
+ * - main;GOMP_barrier                                          0  100  200  300
+ * - main;[unknown] of libblob.so                              50   50   50   50
  *
  * and thread 3 waited 0.2 s in GOMP_barrier.
  */

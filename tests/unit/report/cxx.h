@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An experiment with what is hard to show: names longer than a line, with blanks, ';' and control
- * characters, inlined functions, code of no known function, an uneven load of threads.
+ * An experiment that is hard to show: names longer than a line, with blanks, ';' and control
+ * characters, inlined functions. Also code without a known function, and an uneven load of threads.
  */
 #ifndef AS_TESTS_CXX_H
 #define AS_TESTS_CXX_H

@@ -411,7 +411,7 @@ static void add_callee(struct assay_experiment *e, const struct fixture *f, int6
     fine(assay_experiment_add_sample(e, &sample, err));
 }
 
-/* Entries are told by their names, and only in the kernel: a program has such names too. */
+/* Entries are recognised by their names, and only in the kernel: a program has such names too. */
 static void test_kernel_entries(void **state)
 {
     static const char *const at[][2] = {
@@ -452,7 +452,7 @@ static void test_kernel_entries(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* Of the four heaviest, main, solve, MPI_Wait and one fib, all else stands under where it was. */
+/* The four heaviest are main, solve, MPI_Wait and one fib; all others stand under their parents. */
 static void test_small_paths(void **state)
 {
     static const char *const name[] = {"main",          "solve",         "MPI_Wait",     "fib",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a report is put together from: data packed for a page, and the look back at a workbook that
- * may have been cut short.
+ * The parts of a report: data packed for a page, and the check of a workbook that may have been
+ * truncated.
  */
 #include "place.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The layered layout by its promises: boxes apart, edges from box to box and downwards unless they
- * close a cycle, no crossing where a drawing without one is known, the same result every time.
+ * The layered layout by its promises. Boxes do not overlap. Edges go from box to box, and downwards
+ * unless they close a cycle. Known planar graphs have no crossings, and the result is the same
+ * every time.
  */
 #include <setjmp.h>
 #include <stdarg.h>

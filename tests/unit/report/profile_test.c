@@ -113,7 +113,7 @@ static void test_golden(void **state)
     }
 }
 
-/* One line of short-names.tsv: most bytes, name, how it is told. */
+/* Checks one line of short-names.tsv: maximum of bytes, name, short name. */
 static void expect_short(char *line)
 {
     char *name = strchr(line, '\t'), *told = name ? strchr(name + 1, '\t') : NULL;
@@ -200,7 +200,7 @@ static void test_runs(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* What assay says of a run before and after it was attributed. */
+/* Checks the summary of a run before and after its attribution. */
 static void expect_said(struct assay_experiment *e, const char *want)
 {
     const struct assay_report_text_options options = {.width = 200};

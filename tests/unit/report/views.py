@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What tools/gen-views.py refuses, in TAP: views.py GENERATOR SCHEMA.sql..."""
+"""Mistakes that tools/gen-views.py refuses, in TAP: views.py GENERATOR SCHEMA.sql..."""
 import pathlib
 import subprocess
 import sys
@@ -43,7 +43,7 @@ column object_id
   kind id
 """
 
-# What is changed in the good view, and a part of what is said of it.
+# (Changed text of the good view, its replacement, a part of the error message).
 FAULTS = [
     ("  title Flag\n", "", "column name has no title"),
     ("  meaning How often.\n", "", "column n has no meaning"),

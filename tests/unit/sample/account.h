@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a target says of its own CPU time, in memory that a test shares with it: a test holds
- * samples to what there was, not to what there would have been on a calm machine. For C and C++.
+ * Account of a target of its own CPU time, in memory shared with a test. A test compares samples
+ * with the real time, not with that of a calm machine. For C and C++.
  *
- * A host that takes a processor from its guest for a while leaves that while in the guest's CPU
- * time, and the ticks in it never come. Turns of one loop take alike, so a turn that takes many
- * times the best was interrupted so: of it no more counts as `fair`.
+ * A host may take a CPU from its guest for a while. That while is in the guest's CPU time, but its
+ * ticks never come. Iterations of one loop take equal times. So an iteration that takes many times
+ * the best was interrupted, and counts as `fair` only up to that limit.
  */
 #ifndef TEST_SAMPLE_ACCOUNT_H
 #define TEST_SAMPLE_ACCOUNT_H
@@ -31,7 +31,7 @@ struct account_turns {
     double best_ns; /* a turn */
 };
 
-/* In main, before all; without the variable nobody reads it. */
+/* In main, before all; without the variable the account is not read. */
 static inline struct target_account *account_open(void)
 {
     static struct target_account nobodys;

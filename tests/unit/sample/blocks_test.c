@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams as blocks of threads: a part that is asked for is what all of it has of that part, and is
- * read from the blocks of that part; without index, cut at any byte or damaged a stream gives what
- * is whole, in order; thousands of threads take the room of their records.
+ * Streams as blocks of threads. A requested part has all its records, and is read from its own
+ * blocks. A stream without index, truncated at any byte or damaged yields its complete blocks in
+ * order. Thousands of threads need no more memory than their records.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 static const struct assay_sample_choice choice = {
     .event = ASSAY_EVENT_CPU_CLOCK, .rate_hz = 499, .reason = "because"};
 
-/* What is compared of a record; `number` is the how manieth it is of those that were written. */
+/* The compared fields of a record; `number` is its position among the written ones. */
 struct fact {
     uint64_t time_ns, period, address;
     uint32_t tid, cpu;
@@ -159,7 +159,7 @@ static void free_facts(struct facts *facts)
 
 /* ---- Order, and parts ---------------------------------------------------------------------- */
 
-/* What comes out is what went in, in its order: few threads and many, with and without flushes. */
+/* Records are read in the order of writing: few threads and many, with and without flushes. */
 static void test_order(void **state)
 {
     (void)state;
@@ -264,7 +264,7 @@ static void store_file(const char *path, const uint8_t *bytes, size_t n)
     fclose(f);
 }
 
-/* What was flushed is there; cut anywhere in the last two rounds, those before are. */
+/* Flushed records are kept. A stream cut in the last two rounds has all earlier rounds. */
 static void test_killed(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Call stacks by branch records, on records made by hand as the kernel lays them out: few machines
- * have them. What a machine without them answers is exact.
+ * Call stacks by branch records, on records made by hand in the layout of the kernel: few machines
+ * have them. A machine without them must report that exactly.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -41,7 +41,7 @@ struct sample {
     size_t n;
 };
 
-/* Of a thread at CODE + 0x10, or in the kernel with the program there. */
+/* Makes the sample of a thread at CODE + 0x10, or in the kernel with the program there. */
 static void make(struct made *made, const struct perf_event_attr *attr, const struct sample *sample)
 {
     struct perf_event_header header = {.type = PERF_RECORD_SAMPLE,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counting: events that a target makes in a known number, held between the kernel's account of
- * them from the beginning of main to its end and that of the whole process; names, right and wrong.
+ * Counting of events that a target makes in a known number. The kernel's account from the beginning
+ * of main to its end is the lower bound. That of the whole process is the upper bound. Also right
+ * and wrong names.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 #include "session.h"
 
-/* Of the target: in main, and in all. */
+/* The account of the target: in main, and in all. */
 struct account {
     long faults, switches, faults_most, switches_most;
     uint64_t cpu_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A target that makes a known number of events, and tells the kernel's own account of them from
- * the beginning of main to its end. Usage: events faults|sleeps|moves|threads N
+ * A target that makes a known number of events. Prints the kernel's own account of them from the
+ * beginning of main to its end. Usage: events faults|sleeps|moves|threads N
  */
 #include <pthread.h>
 #include <sched.h>
@@ -32,7 +32,7 @@ static void nap(size_t n)
         nanosleep(&ms, NULL);
 }
 
-/* To another processor of those allowed, n times; exit status 4 where there is but one. */
+/* Moves to another of the allowed CPUs, n times; exit status 4 if there is only one. */
 static void move(size_t n)
 {
     cpu_set_t all;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sampling of programs whose answer is known: shares of functions, stacks of difficult code, forks,
- * threads, a library that is gone. Skipped with the reason where perf events are not permitted.
+ * Sampling of programs with known results: shares of functions, stacks of difficult code, forks,
+ * threads, an unloaded library. Skipped with the reason if perf events are not permitted.
  */
 #include <math.h>
 #include <sched.h>
@@ -23,9 +23,9 @@ static bool begins(const char *text, const char *prefix)
 }
 
 /*
- * As many samples as the CPU time of the target is due: no more than of all that the kernel took
- * down, and not much fewer than of what the target was given: a processor that the host takes away
- * for a while misses the ticks in it.
+ * Expects as many samples as the CPU time of the target requires. They are at most those for the
+ * kernel's account, and not much fewer than those for the target's account. A CPU that the host
+ * takes away for a while misses the ticks in it.
  */
 static void expect_rate(const struct session *s)
 {
@@ -39,7 +39,8 @@ static void expect_rate(const struct session *s)
         assert_true(got <= most * 1.02 + 4);
 }
 
-/* Of all samples in spin_*: the share of spin_k against k/10, within 4.5 standard deviations. */
+/* Compares the share of spin_k among all samples in spin_* with k/10, within 4.5 standard
+ * deviations. */
 static bool has_shares(struct session *s)
 {
     size_t n = 0, in[5] = {0};
@@ -63,9 +64,8 @@ static bool has_shares(struct session *s)
     return fits;
 }
 
-/* Chance makes one of 150,000 right shares lie further off: then the target is recorded once more,
- * and that may not be so again. Of four targets with four shares each a right one fails with
- * 4 (4 / 150,000)^2 = 3e-9. */
+/* By chance, one of 150,000 right shares is further off. Then the target is recorded once more.
+ * Four right targets with four shares each fail with 4 (4 / 150,000)^2 = 3e-9. */
 static void run_with_shares(struct session *out, const struct assay_sample_options *options,
                             const char *const *argv)
 {
@@ -88,12 +88,13 @@ static void test_shares(void **state)
     print_message("# event %s; %s\n", assay_sample_event_name(s.choice.event), s.choice.reason);
     print_message("# %.1f bytes a sample\n", (double)s.bytes / (double)s.sample.n);
     assert_true(s.bytes <= 64 * s.sample.n + 16384);
-    /* Only a record that a processor stood still in the middle of is late. */
+    /* Only a record with a stopped CPU in the middle of it may be out of order. */
     assert_true(s.counts.late <= 1 + s.counts.samples / 100);
     session_fini(&s);
 }
 
-/* `threads` threads, each by turns in and out of a processor. The main thread was in at first. */
+/* Expects `threads` threads, each alternately entering and leaving a CPU. The main thread was on
+ * one at first. */
 static void expect_turns(const struct session *s, size_t threads)
 {
     struct turn last[16];
@@ -140,7 +141,7 @@ static void expect_threads(bool few_events)
     session_fini(&s);
 }
 
-/* As where there are few processors, and as where there are many. */
+/* As with few CPUs, and as with many. */
 static void test_threads(void **state)
 {
     (void)state;
@@ -150,7 +151,7 @@ static void test_threads(void **state)
     expect_threads(true);
 }
 
-/* What runs on one processor is told to have run, and to have left, there. */
+/* Expects that a target pinned to one CPU has run there and left there. */
 static void expect_processor(int cpu, bool few_events)
 {
     const struct assay_sample_options options = {
@@ -203,7 +204,7 @@ static unsigned events_for(pid_t pid, bool few_events)
     return n;
 }
 
-/* Of each processor one less, where they cost. */
+/* One event less per CPU, if events are expensive. */
 static void test_few_events(void **state)
 {
     (void)state;
@@ -241,8 +242,8 @@ static int count(void *counts, const struct assay_sample_record *record, struct 
     return 0;
 }
 
-/* Nobody reads while it runs: nearly all stacks are lost, each is counted, and threads are not lost
- * with them. */
+/* The stream is not read while the target runs. Nearly all stacks are lost, each is counted, and
+ * threads are not lost with them. */
 static void test_loss(void **state)
 {
     (void)state;
@@ -281,7 +282,7 @@ static void test_loss(void **state)
     expect_rate(&s);
 }
 
-/* Most samples whose leaf is burn_NAME must have exactly this path above it, and this end. */
+/* Most samples with the leaf burn_NAME must have exactly this path above it, and this end. */
 static void expect_path(const char *name, uint8_t stacks, uint8_t end, const char *leaf,
                         const char *path)
 {
@@ -404,7 +405,7 @@ static void test_two_copies(void **state)
     const char *path = session_stream();
     assert_int_equal(
         assay_recorder_new(path, assay_sampler_choice(t.sampler), 0, &t.recorder, &err), 0);
-    /* Until there are some of both: a reader that waits for a processor asks for turns late. */
+    /* Until some of both exist: a reader that waits for a CPU asks for turns too slowly. */
     while (waitpid(pid, &status, WNOHANG) == 0) {
         if (t.copies[0] > 64 && t.copies[1] > 64)
             kill(pid, SIGKILL);

@@ -52,8 +52,8 @@ static struct assay_sample_record mapping(const char *of, bool by_build_id)
     return map;
 }
 
-/* Its reader may come too late for a library that is gone at once, and be in time when it is mapped
- * again: by its build-id it is the same, and its samples of the first time are known then too. */
+/* The reader may miss a library that is unloaded at once, and see it when it is mapped again. Its
+ * build-id is the same, so the samples of the first time are resolved too. */
 static void test_gone_then_there(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What addresses of operands prove: held to arrays of known size, over seeded draws, and to
- * instructions of this very program whose registers are made up.
+ * Proofs from addresses of operands: against arrays of known size, over seeded draws, and against
+ * instructions of this very program with made-up registers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,7 +66,7 @@ static void test_even_walk(void **state)
     assert_true(it.reach_b <= 200 * 65536.0 && it.reach_b > 190 * 65536.0);
 }
 
-/* What stays in a cache is left out; few samples prove nothing. */
+/* Addresses that stay in a cache are left out; few samples prove nothing. */
 static void test_near_and_far(void **state)
 {
     uint64_t random = 3, address[256];
@@ -138,7 +138,7 @@ static void walk(struct stage *s, const char *place, int number)
     s->regs[number] = 0;
 }
 
-/* What is told of `place` at the end: "" for nothing. */
+/* Writes the facts on `place` at the end of the stream: "" for none. */
 static void told(const char *path, uint64_t offset, char *out, size_t n)
 {
     struct assay_stream_record record;
@@ -168,7 +168,7 @@ static void test_instructions(void **state)
     snprintf(stream, sizeof stream, "%s/s", path);
     assert_int_equal(assay_object_open("/proc/self/exe", NULL, &s.object, NULL), 0);
     assert_int_equal(as_operands_new(1000, true, &s.operands), 0);
-    walk(&s, walk_plain, 1); /* rdx, the third of the processor's */
+    walk(&s, walk_plain, 1); /* rdx, the third register of the CPU's order */
     s.regs[2] = 1;           /* rcx: as good as none */
     walk(&s, walk_indexed, 4);
     walk(&s, walk_later, 5);

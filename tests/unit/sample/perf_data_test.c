@@ -97,7 +97,7 @@ static struct perf_event_attr clock_attr(uint64_t sample_type)
     return attr_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, sample_type);
 }
 
-/* What sample_id_all adds to a record. */
+/* Appends the fields that sample_id_all adds to a record. */
 static void id_and_end(struct bytes *to, const struct perf_event_attr *attr, uint32_t pid,
                        uint64_t time_ns, uint64_t id)
 {
@@ -266,7 +266,7 @@ static void every_record(struct bytes *to, const struct perf_event_attr *attr)
         u64(to, i);
     id_and_end(to, attr, 100, 1014, 0);
     begin(to, AS_PERF_AUXTRACE, 0);
-    u64(to, 24); /* and so many bytes behind it, which are no records */
+    u64(to, 24); /* bytes behind it that are not records */
     for (unsigned i = 0; i < 4; i++)
         u64(to, 0);
     end(to);
@@ -276,7 +276,7 @@ static void every_record(struct bytes *to, const struct perf_event_attr *attr)
     u64(to, 1);
     id_and_end(to, attr, 100, 1015, 0);
     round_end(to);
-    sample(to, attr, 0, 1016, 0); /* a processor with nothing to do */
+    sample(to, attr, 0, 1016, 0); /* an idle CPU */
     sample(to, attr, 300, 1017, 0);
 }
 
@@ -735,7 +735,8 @@ static void test_branch_stacks(void **state)
     }
 }
 
-/* What was read late is handed out in order of time; later rounds wait for their turn. */
+/* Records that were read out of order are handed out in order of time; later rounds wait for their
+ * turn. */
 static void test_order(void **state)
 {
     (void)state;
@@ -765,8 +766,8 @@ static void test_order(void **state)
     fini(&file);
 }
 
-/* Two events: the one that is time is handed out, the other counted. `type` says how they are told
- * apart. */
+/* Two events: the one of time is handed out, the other counted. `type` selects the field that
+ * distinguishes them. */
 static void expect_two(uint64_t type)
 {
     struct event events[] = {
@@ -780,7 +781,7 @@ static void expect_two(uint64_t type)
     sample(&bytes, &events[0].attr, 100, 11, 8);
     sample(&bytes, &events[0].attr, 100, 12, 9);
     sample(&bytes, &events[0].attr, 100, 13, 9);
-    sample(&bytes, &events[0].attr, 100, 14, 4711); /* of nobody */
+    sample(&bytes, &events[0].attr, 100, 14, 4711); /* unknown event */
     make_file(&file, events, 3, &bytes, 0);
     struct assay_perf_data *data = open_bytes(&file);
     struct as_str out = read_all(data);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tests of the room share: running a target under the sampler, and the stream that comes
- * of it as paths of function names.
+ * Shared by the tests of the room: runs a target under the sampler, and reads the stream as paths
+ * of function names.
  */
 #ifndef TEST_SAMPLE_SESSION_H
 #define TEST_SAMPLE_SESSION_H
@@ -27,7 +27,7 @@ struct one {
     uint8_t end;
 };
 
-/* A thread enters or leaves a processor. */
+/* A thread enters or leaves a CPU. */
 struct turn {
     uint32_t tid, cpu;
     bool main, out;
@@ -38,7 +38,7 @@ struct session {
     AS_VEC(struct turn) turn;
     size_t maps, comms, forks, exits, throttles, bytes;
     uint64_t cpu_ns;  /* that the target used while it was sampled, by the kernel's account */
-    uint64_t fair_ns; /* of these, what it was given of a processor, by its own */
+    uint64_t fair_ns; /* of these, the CPU time that the target received, by its own account */
     uint64_t dropped;
     struct assay_sample_counts counts;
     struct assay_sample_choice choice;
@@ -50,16 +50,16 @@ bool session_has_events(void);
 /* Runs argv[0] under the sampler and reads the stream back. `max_b`, `options`: may be 0, NULL. */
 void session_run(struct session *out, const struct assay_sample_options *options, uint64_t max_b,
                  const char *const *argv);
-/* As above, on a process that runs `threads` threads already; it is killed when it has had
- * `cpu_ms` of a processor from then on. */
+/* As above, on a process that runs `threads` threads already. The process is killed after `cpu_ms`
+ * of CPU time from then on. */
 void session_attach(struct session *out, const struct assay_sample_options *options,
                     const char *const *argv, int threads, unsigned cpu_ms);
 /* A child that waits before it executes the target, its output at the descriptor `output` (-1: as
  * ours); session_release lets it go and closes `go`. */
 pid_t session_start(const char *const *argv, int output, int *go);
 void session_release(int go);
-/* What the target that was started last says of its time (account.h), also when it has ended;
- * session_start begins it. */
+/* Returns the account of the latest target (account.h), also after its end; session_start begins
+ * it. */
 const struct target_account *session_account(void);
 void session_begin_account(void);
 void session_read(struct session *out, const char *path);

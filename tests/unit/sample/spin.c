@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A target with known shares: four functions of the same loop, run 1, 2, 3 and 4 times as long, in
- * as many threads as asked. Each thread ends once it has had its CPU time, whatever else runs on
- * the machine. Its account: what each thread had of a processor. Usage: spin THREADS CPU_MS
+ * the given number of threads. Each thread ends after its CPU time, whatever else runs on the
+ * machine. Its account: the CPU time of each thread. Usage: spin THREADS CPU_MS
  */
 #include <pthread.h>
 

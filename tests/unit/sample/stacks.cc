@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // A target of difficult stacks. Each case ends in its own leaf, burn_NAME, below a chain of calls
-// that the test knows, and burns in turns until it has had its CPU time. Built without frame
+// that the test knows. It burns in turns until it has used its CPU time. Built without frame
 // pointers. Usage: stacks CASE CPU_MS [LIBRARY]
-//
 #include <alloca.h>
 #include <csignal>
 #include <cstdio>

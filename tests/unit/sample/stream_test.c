@@ -325,7 +325,7 @@ static void test_files(void **state)
         assert_int_equal(rc, i == 0 || i == 2 ? 0 : ASSAY_ERR_NOT_FOUND);
         assay_object_close(&object);
     }
-    /* What stands in its place is not it. */
+    /* Another file at its path is not accepted. */
     assert_int_equal(assay_sample_module_open(&file[0], NULL, NULL, NULL, &object, &err),
                      ASSAY_ERR_NOT_FOUND);
     assay_stream_close(&stream);
@@ -510,8 +510,8 @@ static void mend_block(uint8_t *bytes, const struct as_container_block *block)
     memcpy(head + 4, &sum, sizeof sum);
 }
 
-/* Each byte of each block is damaged, with the checksum mended, so that the damage reaches who
- * reads what it protects. */
+/* Damages each byte of each block and corrects the checksum. So the damage reaches the reader of
+ * the protected bytes. */
 static void damage_all(const char *path)
 {
     struct as_container file;
@@ -611,7 +611,8 @@ static size_t write_switches(const char *path, uint64_t every_ns)
     return plain_blocks(path);
 }
 
-/* What a busy program leaves is written as it is, among packed blocks; few switches are packed. */
+/* Records of a busy program are written as they are, among packed blocks; few switches are
+ * packed. */
 static void test_switches(void **state)
 {
     (void)state;
@@ -751,7 +752,7 @@ static void test_disk_full(void **state)
     assert_int_equal(assay_recorder_finish(&recorder, NULL, &err), ASSAY_ERR_IO);
 }
 
-/* What refuses is named, with the command that mends it. */
+/* An error names the part that refuses, with the command that solves it. */
 static void test_sentences(void **state)
 {
     (void)state;

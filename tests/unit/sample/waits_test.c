@@ -19,7 +19,7 @@ static struct perf_event_mmap_page pages[2], *const page = &pages[1];
 static struct as_ring rings[2], *const ring = &rings[1];
 static int event = -1; /* turned in vain */
 
-/* A processor's ring of switches, and that of waits. */
+/* Returns a sampler with the ring of switches of a CPU, and its ring of waits. */
 static struct assay_sampler session(void)
 {
     struct assay_sampler s = {.options.switches = true};
@@ -62,7 +62,7 @@ static void test_filled(void **state)
     }
 }
 
-/* Nor when nobody was woken, as with rings that had to be made smaller. */
+/* Nor if no thread was woken, as with rings of reduced size. */
 static void test_filled_at_look(void **state)
 {
     (void)state;

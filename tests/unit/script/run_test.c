@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Running scripts: out of memory at any allocation is an error with a sentence, never a crash, also
- * while a binary is opened; limits leave nothing behind.
+ * Running scripts. Out of memory at any allocation is an error with a sentence, never a crash. This
+ * holds while a binary is opened, too. Limits leave nothing behind.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Clocks of two machines: streams of a clock that is off by seconds and drifts are read in the
- * times of rank 0's, as well as the measurements allow; where there is none, by the time of day.
+ * Clocks of two machines. A clock is off by seconds and drifts. Its streams are read in the times
+ * of rank 0's clock, as precisely as the measurements allow. Without measurements, the time of day
+ * relates the clocks.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -185,7 +186,7 @@ static void test_one_measurement(void **state)
     as_trace_close(&trace);
 }
 
-/* A third that does not lie on the line is told. */
+/* A third measurement off the line is reported. */
 static void test_residual(void **state)
 {
     struct as_trace_writer w;
@@ -264,7 +265,8 @@ static void test_without_rank_0(void **state)
     as_trace_close(&trace);
 }
 
-/* Of several at one moment the surest counts; what of the others it explains is no residual. */
+/* The most precise of several measurements at one moment counts. The rest within its uncertainty
+ * does not count as a residual. */
 static void test_surest(void **state)
 {
     struct as_trace_writer w;

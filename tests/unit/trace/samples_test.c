@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples in streams of events: stacks that are told by what differs, samples that fall into the
- * writing of records or among polls, and what becomes of those that find no room.
+ * Samples in streams of events: stacks stored as differences, and samples that fall into the
+ * writing of records or among polls. Also samples without room.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -240,7 +240,7 @@ static void test_polls(void **state)
     at_end(stream);
 }
 
-/* A call of long duration that is told when it is over begins when it began. */
+/* A long call that is recorded at its end has the time of its begin. */
 static void test_waits(void **state)
 {
     struct as_trace_event event;

@@ -211,9 +211,9 @@ static int64_t raw_clock_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Stamps of the processor's counter become nanoseconds of the clock: each lies between the clock
- * before it and behind it, as exactly as the stream says that both were read together, which a host
- * may disturb. */
+/* Stamps of the CPU's counter become nanoseconds of the clock. Each lies between the readings of
+ * the clock before it and behind it. The stream states the precision of reading both together,
+ * which the host may disturb. */
 static void test_clock(void **state)
 {
     enum { N = 20 };
@@ -313,7 +313,7 @@ static void test_limit(void **state)
     as_trace_stream_close(&stream);
 }
 
-/* Where files may not grow the program is not killed by the signal of that. */
+/* If files may not grow, the signal for that does not kill the program. */
 static void test_no_room(void **state)
 {
     int status;
@@ -388,7 +388,7 @@ static void test_polls(void **state)
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
     struct as_trace_stream *stream = open_reader("polls");
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        if (i == 9) /* the last poll is told at the end: its enter stands before */
+        if (i == 9) /* the last poll is recorded at the end: its enter comes before */
             assert_int_equal(as_trace_stream_next(stream, &event, NULL), 1);
         assert_int_equal(as_trace_stream_next(stream, &event, NULL), 1);
         assert_int_equal(event.kind, wanted[i].kind);
@@ -402,7 +402,7 @@ static void test_polls(void **state)
     as_trace_stream_close(&stream);
 }
 
-/* Names of functions become readable, and lie somewhere; numbers that nobody named are damage. */
+/* Names of functions become readable, and have a place; numbers without a name are damage. */
 static void test_functions(void **state)
 {
     static const char fact[] = AS_TRACE_OPENMP_FACT "\0" AS_TRACE_LIBGOMP;
@@ -457,7 +457,7 @@ static void test_run(void **state)
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
     assert_int_equal(as_trace_open(directory, &trace, &err), 0);
     assert_int_equal(trace.process.n, 1);
-    assert_int_equal(trace.left_out_n, 1); /* the other program is no rank */
+    assert_int_equal(trace.left_out_n, 1); /* the other program has no rank */
     assert_int_equal(trace.damaged_n, 2);
     const struct as_trace_process *p = &trace.process.at[0];
     assert_int_equal(p->rank, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is tried of which program, and what to type for it. */
+/* The settings to try for a program, and the commands to type for them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +78,7 @@ static void test_what_fits(void **state)
     assert_non_null(cores);
     assert_string_equal(cores->variable[0].name, "env:OMP_NUM_THREADS");
     assert_string_equal(cores->variable[0].value, "4");
-    /* Half of 8 processors are the 4 cores: once is enough. */
+    /* Half of 8 CPUs are the 4 cores: one try is enough. */
     assert_null(named(&it.all, "half_the_processors"));
     forget_chosen(&it);
     choose(&it, &facts, ASSAY_TRIAL_THREADS);
@@ -87,7 +87,7 @@ static void test_what_fits(void **state)
     forget_chosen(&it);
 }
 
-/* What is there already is no try. */
+/* A setting that the program has already is not tried. */
 static void test_what_is_set(void **state)
 {
     struct as_candidate_facts facts = facts_of(plain, " libgomp.so.1 ", " ");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was tried stands beside the findings that it answers, and they rank by it. */
+/* Results of tries stand beside the findings that they answer, and these rank by them. */
 #include "place.h"
 
 #include <stdio.h>
@@ -71,7 +71,7 @@ static void test_measured(void **state)
     add_tried(e, run_id, "d", " fourth ", ASSAY_TRIAL_GAIN, 0.6444444444444444);
     add_tried(e, run_id, "e", " fourth ", ASSAY_TRIAL_DIFFERS, 0.1);
     says(e, 1, "fourth", "measured: -1.92 s \302\261 0.05 of 5.40 s (d)");
-    says(e, 2, "third", ""); /* nobody tried it: it may pay */
+    says(e, 2, "third", ""); /* not tried: it may pay */
     says(e, 3, "first", "tried: no gain (a)");
     says(e, 4, "second", "tried: slower by 30 % (b)");
     fine(assay_experiment_close(&e, err));

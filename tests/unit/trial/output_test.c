@@ -11,7 +11,7 @@
 
 #include "trial/output.h"
 
-/* What is said of `got`, after `base` was written by runs of the unchanged program. */
+/* Returns whether `got` is judged as `want`, after runs of the unchanged program wrote `base`. */
 static bool says(const char *const *base, const char *got, double tolerance, const char *want)
 {
     struct as_output_model model = {0};
@@ -33,7 +33,7 @@ static void test_same(void **state)
     (void)state;
     assert_false(says(BASE("sum 1.5\n"), "sum 1.5\n", 0, "same results"));
     assert_false(says(BASE(""), "", 0, "same results"));
-    /* The same number written otherwise, and blanks, are no difference. */
+    /* Another notation of the same number, and blanks, are not a difference. */
     assert_false(says(BASE("x = 1.0E+01 m\n"), "x =   10.0 m\n", 0, "same results"));
     assert_false(says(BASE("x 1.5D+2"), "x 150.", 0, "same results"));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Campaigns on drawn times: variants that change nothing are called no gain, what harms is found,
- * the best wins, two gains that do not add up are shown as they are, and the time is kept.
+ * Tries on drawn times. Variants without an effect have no gain, harmful ones are found, and the
+ * best wins. Two gains that do not add up are shown as they are. The time limit is kept.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -174,7 +174,8 @@ static void test_early_end(void **state)
     assert_int_equal(race.racer.at[1].verdict, ASSAY_TRIAL_HARM);
     assert_int_equal(race.racer.at[2].verdict, ASSAY_TRIAL_NONE);
     assert_true(race.racer.at[2].interval.high - race.racer.at[2].interval.low < 0.02);
-    /* What joins now runs against base again; two that do not add up are shown as they are. */
+    /* A candidate that joins now runs against base again; two that do not add up are shown as they
+     * are. */
     assert_int_equal(as_race_join(&race), 3);
     assert_int_equal(as_race_join(&race), 4);
     while ((who = as_race_next(&race, 1e6)) != AS_RACE_END) {
@@ -233,8 +234,8 @@ static void test_ranks(void **state)
     assert_true(interval.low < -7 && interval.high <= 1.5 && interval.high > 1.2);
 }
 
-/* Runs that differ by ten times, and few of them: their interval would go to numbers of thirty
- * digits. It says that nothing is known. What is surely slower keeps its own. */
+/* A few runs that differ by a factor of ten: their interval would reach numbers of thirty digits.
+ * The result is unknown. A certain slowdown keeps its own interval. */
 static void test_nothing_known(void **state)
 {
     static const double tried[][3] = {{0.4, 5, 1.2}, {90, 110, 95}};

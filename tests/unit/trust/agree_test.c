@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rates and disagreements of loops whose facts are made up, and what is said of a run. */
+/* Rates and disagreements of loops with made-up facts, and the flags of a run. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,7 +66,7 @@ static void test_rates(void **state)
     assert_true(isnan(value[AS_TRUST_TRIPS_ERROR_PCT]));
 }
 
-/* Of what is not known nothing is said; bytes of the code stand in for those counted. */
+/* Unknown values yield no results; bytes of the code stand in for counted ones. */
 static void test_unknown(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static void test_times(void **state)
     assert_false(as_trust_times_differ(&loop, 1000, &sampled_ns, &timed_ns));
 }
 
-/* Only loops whose data fit tell of the model, each by its time. */
+/* Only loops with data that fit judge the model, each by its time. */
 static void test_sums(void **state)
 {
     (void)state;

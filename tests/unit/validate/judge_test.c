@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is said of measured and predicted cycles, and how often paths were taken, with numbers that
- * can be computed by hand.
+ * Judgements of measured and predicted cycles, and frequencies of paths, with numbers that can be
+ * computed by hand.
  */
 #include "unit.h"
 
@@ -39,7 +39,7 @@ static void errors_are_of_what_was_measured(void **state)
     expect_near(of.median, 8);
     expect_near(of.within5, 40);
     expect_near(of.within10, 60);
-    /* Of ten pairs 8 against (4, 5) is turned round; the rest agrees. */
+    /* One of ten pairs is reversed: 8 against (4, 5); the others agree. */
     expect_near(of.tau, (9 - 1) / 10.);
     assert_int_equal(assay_judge(piece, 5, ASSAY_JUDGED_DIVIDE, &of, &err), 0);
     assert_int_equal(of.n, 2);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * In which lengths a loop is called, and what is made of the cycles of these calls, with numbers
- * that can be computed by hand.
+ * Lengths of calls of a loop, and the results from the cycles of these calls. The numbers can be
+ * computed by hand.
  */
 #include "unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Buckets of instances whose truth is known by construction. */
+/* Buckets of instances with values known by construction. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -125,8 +125,8 @@ static void test_clean(void **state)
     assert_true(all.iteration.median == 10);
 }
 
-/* In which the thread was off the processor: left out where others with as many iterations ran
- * through; where none did, length decides. */
+/* Instances in which the thread lost its CPU are left out if others with as many iterations ran
+ * through. If none did, length decides. */
 static void test_away(void **state)
 {
     (void)state;
@@ -170,7 +170,7 @@ static void test_unknown(void **state)
     assert_int_equal(as_buckets_make(it, 3, AS_BUCKET_ITERATIONS, &list, NULL), 0);
     assert_int_equal(list.n, 2);
     assert_true(list.at[0].low == 0 && list.at[0].high == 1 && list.at[0].n == 1);
-    /* One instance is no distribution. */
+    /* One instance does not make a distribution. */
     assert_true(isnan(list.at[0].iteration.deviation) && isnan(list.at[0].iteration.stability));
     assert_true(isnan(list.at[0].instance.deviation) && isnan(list.at[0].instance.stability));
     assert_true(list.at[1].low == 1 && list.at[1].iteration.median == 20);

@@ -37,7 +37,7 @@ static void test_words(void **state)
     assert_non_null(strstr(words_of(AS_PATCH_BARE, 0), "statically linked"));
 }
 
-/* Nobody said anything: the agent was not there. */
+/* The agent was not loaded: nothing was recorded. */
 static void test_absent(void **state)
 {
     struct as_instances none = {0};

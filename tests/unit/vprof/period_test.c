@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of how many instances one is timed: a program of 1 s, with loops of so many instances. */
+/* The period of timing: a program of 1 s, with loops of given numbers of instances. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ static void test_some(void **state)
     assert_true(as_period_cost(&it, every) <= 0.05);
 }
 
-/* What the pilot took beyond what was calibrated leaves less for timing; never nothing. */
+/* If the pilot takes longer than calibrated, less time is left for timing, but never none. */
 static void test_pilot(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How evenly threads and processes share a loop, by totals whose sums are done by hand. */
+/* Balance of a loop over threads and processes, by totals computed by hand. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sum of roots of quotients, whose terms are found by indices (CQA paper, figure 1). */
+/* A sum of roots of quotients, with indirect access to its terms (CQA paper, figure 1). */
 #include <math.h>
 
 void reduce(int n, float *sum, const float *a, const float *b, const int *inda, const int *indb)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Symbolics: distances and counts that only the running program knows. */
+/* Symbolics: strides and counts that the source does not fix. */
 
 void symbolics_offset(double *a, const double *restrict b, long k, long n)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a linker can make of a name: strong and weak aliases, hidden and weak symbols, an indirect
- * function (ifunc), constructors and destructors, thread-local data, a function in a section of
- * its own, a body without a size, and code pointers in .init_array.
+ * Kinds of symbols that a linker can make: strong and weak aliases, hidden and weak symbols, and an
+ * indirect function (ifunc). Also constructors and destructors, thread-local data, and a function
+ * in a section of its own. The last are a body without a size, and code pointers in .init_array.
  */
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A shared library with versioned symbols: sum has an old and a default version (two bodies, one
- * name), and what versioned.map does not export stays local.
+ * name). A symbol that versioned.map does not export stays local.
  */
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over the prefix tree of call paths: inclusive times, the flat profile, and who calls whom.
+// Sums over the prefix tree of call paths: inclusive times, the flat profile, callers and callees.
 // Recursion counts a sample once: an inner occurrence of a function adds nothing to its inclusive
 // time.
 
@@ -35,7 +35,7 @@ export class Folded {
     readonly parent: Int32Array;
     readonly nesting: Nesting;
     readonly all: number; // seconds of the whole tree
-    /** Functions are told apart by their id where they have one: names may occur twice. */
+    /** The id of a function, if it has one, is its identity: two functions may have one name. */
     readonly names: string[] = [];
     readonly nameOf: Int32Array;
     private entries: FlatEntry[] | null = null;
@@ -103,7 +103,8 @@ export class Folded {
         return this.tree.function_id[node] ?? null;
     }
 
-    /** Nodes whose function does not stand above them too: their totals may be added. */
+    /** Marks nodes without their own function above them. The totals of marked nodes may be
+     * added. */
     outermost(): Uint8Array {
         const outermost = new Uint8Array(this.n);
         for (let node = 0; node < this.n; node++) {
@@ -147,7 +148,7 @@ export class Folded {
         return this.entries;
     }
 
-    /** Who calls the function, and whom it calls, most time first. */
+    /** Returns callers and callees of the function, most time first. */
     relatives(name: number): {
         callers: Relative[];
         callees: Relative[];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Call paths as rows of a table: top-down as they were called, bottom-up from where time was spent
-// to who called it (made as far as it is opened), and flat.
+// Call paths as rows of a table. Top-down follows the calls. Bottom-up goes from the function that
+// spent time to its callers, and is built as far as it is opened. Flat has one row per function.
 
 import type { ViewColumn } from '../data/contract';
 import { type GridColumn, type ObjectRef, type Rows, gridColumns, range } from '../grid/rows';
@@ -60,13 +60,13 @@ const COLUMNS: ViewColumn[] = [
         'Blocked',
         'number',
         's',
-        'Time waited off the processor here and below, not part of running time',
+        'Time blocked here and below; the thread had no CPU, and running time excludes it',
         false,
     ),
     column('sample_n', 'Samples', 'integer', null, 'Samples in this frame and all it called'),
     column('module', 'Module', 'text', null, 'File of code that the function is in'),
     column('category', 'Category', 'text', null, 'Category of time of this call path'),
-    column('site', 'Called from', 'text', null, 'Where the call stands in the source'),
+    column('site', 'Called from', 'text', null, 'Source line of the call'),
     column(
         'interrupted_s',
         'Interrupted',
@@ -278,7 +278,7 @@ export class FlatRows extends PathRows {
 interface Caller {
     parent: number;
     key: string;
-    /** Where time was spent, and for each the frame that stands at this level now. */
+    /** The nodes that spent time, and for each the frame at this level. */
     leaves: Int32Array;
     frames: Int32Array;
     sums: Sums;

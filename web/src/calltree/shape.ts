@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways of making a tree of call paths readable, all without losing a sample: what interrupted a
-// frame is folded into it, calls of one function from several places become one, and inlined
-// functions count to what they are inlined into.
+// Makes a tree of call paths readable without losing a sample. Interrupting frames are folded into
+// the interrupted frame. Calls of one function from several places become one. Inlined functions
+// count for the function that contains them.
 
 import type { CallTree, Texts } from '../data/contract';
 
 const PLACES_TOLD = 2;
 
-/** What was folded into the frames that it interrupted. */
+/** Frames that were folded into the frames that they interrupted. */
 export interface Interrupted {
     seconds: number;
     n: number;
@@ -120,7 +120,7 @@ function placesText(places: Set<string>): string | null {
     return `${all[0]} and ${all.length - 1} more`;
 }
 
-/** Where a tree has one function several times under one frame, it has it once. */
+/** Merges the children of a frame that are the same function. */
 export function mergeSites(shaped: ShapedTree): ShapedTree {
     const { tree } = shaped;
     const rows: number[] = [];
@@ -166,7 +166,7 @@ export interface Shape {
     entries: boolean;
     /** Calls from different places stand apart. */
     sites: boolean;
-    /** False: inlined functions are no frames of their own. */
+    /** False: inlined functions have no frames. */
     inlined?: boolean;
 }
 

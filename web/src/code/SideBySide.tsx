@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source and assembly beside each other. What belongs together lights up on hover; a click or the
-// cursor keys pin it and bring the other side there.
+// Source and assembly beside each other. Lines that belong together light up on hover. A click or
+// the cursor keys pin them and scroll the other side to them.
 
 import { useMemo, useState } from 'preact/hooks';
 import { useReport } from '../context';

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told apart in the text of a language: each is one expression whose named groups are
-// parts, and the words that it knows. Whatever an expression does not match is plain text.
+// The syntax of each language: one expression with a named group for each part, and the known
+// words. Text without a match is plain.
 
 export type Part = 'comment' | 'string' | 'number' | 'keyword' | 'type' | 'name';
 export type LanguageName = 'c' | 'cpp' | 'fortran' | 'fixed' | 'asm';
 
 export interface Language {
-    /** Groups: parts, or `word`, whose part stands in `words`. */
+    /** Groups: parts, or `word`; `words` has the part of a word. */
     tokens: RegExp;
     words: ReadonlyMap<string, Part>;
     ignoresCase: boolean;

@@ -80,11 +80,11 @@ export interface Finding {
     workaround: string | null;
     /** Other causes at the same object, a line each. */
     more?: string | null;
-    /** What to type next; `{experiment}` in it stands for the experiment. */
+    /** The next command to type; `{experiment}` in it stands for the experiment. */
     command?: string | null;
     gain_s: Quantity | null;
     time_s?: number | null;
-    /** What `assay try` measured of it: "measured: -1.92 s ± 0.06 of 5.40 s (NAME)". */
+    /** The measurement of `assay try`: "measured: -1.92 s ± 0.06 of 5.40 s (NAME)". */
     measured?: string | null;
 }
 
@@ -104,7 +104,7 @@ export interface Try {
     gain_s: Quantity | null;
     result: string | null;
     differs_by: number | null;
-    /** What to type. */
+    /** The command to type. */
     command: string | null;
     /** Functions and loops that changed. */
     why: string | null;
@@ -230,20 +230,21 @@ export interface Section {
 }
 
 /**
- * Executions of instructions, seven numbers each: iteration, place of its text, cycles from the
- * dispatch of the one before to its own, until sources are ready, it begins, is done, is retired.
+ * Executions of instructions, seven numbers each: iteration, index of its text, and five times in
+ * cycles. The first time is relative to the previous dispatch, each other to the time before it:
+ * dispatch, sources ready, begin, end, retirement.
  */
 export interface Timeline {
     text: string[];
     each: number[];
 }
 
-/** What a variant of a loop took; without a bucket, in the main one. Cycles of an iteration. */
+/** Cycles per iteration of a variant of a loop; without a bucket, of the main one. */
 export interface Take {
     loop_id: number;
     bucket: string | null;
     variant: string;
-    /** What the variant is, and its place among all. */
+    /** Description of the variant, and its position among all variants. */
     title: string | null;
     place: number;
     n: number | null;
@@ -258,7 +259,7 @@ export interface Take {
     speedup: number | null;
 }
 
-/** What follows from variants, of a loop or of one of its buckets; metrics by their names. */
+/** The conclusion from variants of a loop or of one of its buckets; metrics by their names. */
 export interface Verdict {
     loop_id: number;
     bucket: string | null;
@@ -353,7 +354,7 @@ export interface ComparisonRow {
         differs?: string[];
     }[];
     facts?: ComparisonFact[];
-    /** Of the code of a loop, alike or not. */
+    /** Facts about the code of a loop, equal or not. */
     cqa?: ComparisonFact[];
 }
 
@@ -416,13 +417,13 @@ export interface Document {
     scalability: Scalability | null;
     stability: Stability | null;
     comparison: Comparison | null;
-    /** What its trace says, where it was traced. */
+    /** Results of its trace, if it was traced. */
     parallel: Parallel | null;
     /** Simulations on other machines, where some are stored. */
     simulated: Simulated | null;
     /** A scaling model of traces, where one is stored. */
     scaling: Scaling | null;
-    /** What its threads did over time, by samples and switches. */
+    /** Activity of its threads over time, by samples and switches. */
     over_time: OverTime | null;
     /** Points and roofs, where flops and bytes were counted. */
     roofline: Roofline | null;

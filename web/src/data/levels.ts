@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A time line from afar and from near: levels of detail, bins of each half as long as those of the
-// one before. The document has the time line and one level that is finer, whose bins
-// make up those of the levels in between.
+// Levels of detail of a time line: bins of a level are half as long as those of the level before.
+// The document has the time line and one finer level. The bins of that level make up the levels in
+// between.
 
 import { type Lane, type LaneState, type TimeLine, PATH } from './timeline';
 
@@ -20,7 +20,7 @@ export interface Detail {
     /** From the time line on, each with bins half as long. */
     levels: readonly Level[];
     whole: Span;
-    /** Of the bins that the experiment has beyond these; null: there are none. */
+    /** Length in seconds of the finer bins that only the experiment has; null: none. */
     finerS: number | null;
 }
 
@@ -126,7 +126,7 @@ export function isWhole({ whole, levels }: Detail, span: Span): boolean {
     return lengthOf(span) > lengthOf(whole) - levels.at(-1)!.binS / 2;
 }
 
-/** "1.25..2.5" in the address; what is no part of the run is all of it. */
+/** Parses "1.25..2.5" in the address; a range outside of the run means the whole run. */
 export function spanOf(detail: Detail, text: string | undefined): Span {
     const [from, to] = (text ?? '').split('..').map(Number);
     const { whole } = detail;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops and lines have no name of their own in the data: what one calls them is made here, as a
-// column like any other, so that they can be found, sorted and saved by it.
+// Names of loops and lines, which the data do not have. They become a column like any other, so
+// that tables can find, sort and save by them.
 
 import type { ColumnData, View, ViewColumn } from './contract';
 import { baseName } from '../format';

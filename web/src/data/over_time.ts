@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What threads did over time by samples and records of switches, as doc/reference/report-data.md
-// describes the member `over_time` of the document.
+// Activity of threads over time, by samples and records of switches: the member `over_time` of the
+// document (doc/reference/report-data.md).
 
 import { type FinerLevels, type LaneState, type TimeLine, lanesOf } from './timeline';
 
@@ -12,7 +12,7 @@ export interface OverTimeThread {
     name: string | null;
     role: string | null;
     cpu_time_s: number | null;
-    /** Ready to run, without a processor. */
+    /** Time ready to run without a CPU. */
     runnable_time_s: number | null;
     blocked_time_s: number | null;
 }
@@ -29,7 +29,7 @@ const TITLES: Record<string, string> = {
     running: 'running',
     user: 'running',
     kernel: 'in the kernel',
-    ready: 'ready, no processor',
+    ready: 'ready, no CPU',
     waiting: 'waiting',
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace says, as doc/reference/report-data.md describes the member `parallel` of the
-// document.
+// Results of a trace: the member `parallel` of the document (doc/reference/report-data.md).
 
 import { type FinerLevels, type TimeLine, lanesOf } from './timeline';
 
@@ -23,7 +22,7 @@ export interface TraceFacts {
     record_ns: number | null;
     cost_s: number;
     cost_most_s: number;
-    /** Processor time that points of functions took; null without them. */
+    /** CPU time of the probes of functions; null without probes. */
     points_s: number | null;
 }
 
@@ -57,7 +56,7 @@ export interface TraceBins {
     bins: string;
 }
 
-/** What a thread read of a counter. */
+/** The readings of one counter by one thread. */
 export interface TraceCounter {
     number: number;
     location: string;
@@ -83,12 +82,12 @@ export interface TraceOff {
     reason: string;
 }
 
-/** What samples among a thread's events fell into. */
+/** Samples of one thread in one state, by routine and function. */
 export interface TraceSample {
     number: number;
     location: string;
     name: string;
-    /** Of the state; null: the thread has no time of it. */
+    /** Title of the state; null: the thread spent no time in it. */
     title: string | null;
     /** The outermost call that it was in. */
     routine: string | null;
@@ -115,7 +114,7 @@ export interface TraceWait extends TraceSite {
     n: number;
     time_s: number;
     longest_s: number;
-    /** Who waited longest. */
+    /** The thread that waited longest. */
     location: string;
     location_n: number;
 }

@@ -45,7 +45,7 @@ export class Report {
 
     constructor(readonly doc: Document) {}
 
-    /** Of code that was read, not of a run: there are no times. */
+    /** Returns true for a report on code, not on a run: such a report has no times. */
     get isCode(): boolean {
         return this.doc.run['kind'] === 'code';
     }
@@ -74,7 +74,7 @@ export class Report {
         return made;
     }
 
-    /** Whether inlined functions are told: else there is nothing to choose. */
+    /** Returns whether the report has inlined functions; without them the choice is hidden. */
     hasInlined(): boolean {
         this.inlined ??=
             hasInlined(this.doc.calltree) ||
@@ -132,7 +132,8 @@ export class Report {
         return made;
     }
 
-    /** Where the code of a source line is shown: the hottest function that has it. */
+    /** Returns the place that shows the code of a source line: the hottest function with that
+     * line. */
     linePlace(path: string, line: number): LinePlace | null {
         this.lineOwners ??= lineOwners(this.doc);
         return this.lineOwners.get(`${path}:${line}`) ?? null;
@@ -174,12 +175,13 @@ export class Report {
         return this.ofLoop(loopId, 'function_id');
     }
 
-    /** The function of the binary whose code a loop is in, or null. */
+    /** Returns the function of the binary that contains the code of a loop, or null. */
     codeOfLoop(loopId: number): number | null {
         return this.ofLoop(loopId, 'binary_function_id') ?? this.functionOfLoop(loopId);
     }
 
-    /** What an object is called in a sentence or a link; its function in `most` characters. */
+    /** Returns the name of an object for a sentence or a link; a function has at most `most`
+     * characters. */
     label(object: ObjectRef, most = Infinity): string {
         const rows = this.rows(viewOf(object.kind));
         const row = rows ? rows.rowOf(object.id) : -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What threads did over time, wherever it is known from: a lane a thread, in it of each state the
-// thousandths of each bin.
+// Threads over time, from any source: a lane per thread, with the thousandths of each state in each
+// bin.
 
 /** Bins of a finer level, of `segment_n` a row; those that are not there have nothing in them. */
 export interface FinerLevels {
@@ -23,7 +23,7 @@ export interface Lane {
     label: string;
     /** In the order in which they are drawn. */
     states: LaneState[];
-    /** Of the critical path; empty where none is known. */
+    /** Thousandths of the critical path; empty if unknown. */
     path: readonly number[];
 }
 
@@ -32,7 +32,7 @@ export interface TimeLine {
     binN: number;
     lanes: Lane[];
     levels: FinerLevels | null;
-    /** What is drawn of states as they are recorded; without it they are drawn themselves. */
+    /** Converts recorded states to drawn ones; without it the recorded states are drawn. */
     shown?: (states: readonly LaneState[]) => LaneState[];
     hasPath: boolean;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What variants of loops took, put together by loop and bucket.
+// Measurements of variants of loops, grouped by loop and bucket.
 
 import type { Document, Take, Verdict } from './contract';
 
-/** Of a loop as a whole (no bucket: its main one), or of a bucket of its instances. */
+/** Variants of a loop as a whole (no bucket: its main one), or of a bucket of its instances. */
 export interface Varied {
     bucket: string | null;
     verdict: Verdict | null;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the frames of a flame graph stand: root at the top, width by inclusive time, children
-// heaviest first. Frames thinner than a pixel fraction are not made: nobody can see them.
+// Positions of the frames of a flame graph: root at the top, width by inclusive time, children
+// heaviest first. Frames thinner than a fraction of a pixel are left out, because they would be
+// invisible.
 
 import type { Folded } from '../calltree/fold';
 

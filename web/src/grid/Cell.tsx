@@ -15,8 +15,8 @@ interface Props {
 }
 
 /**
- * What a number rests on. Asked for when a cell is pointed at: making it for every cell would be
- * most of the work of scrolling.
+ * Returns the origin and basis of a number. It is made when the pointer is on a cell: making it for
+ * every cell would be most of the work of scrolling.
  */
 export function cellTip(rows: Rows, node: number, index: number): string {
     const column = rows.columns[index]!;

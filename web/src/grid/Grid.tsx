@@ -29,7 +29,7 @@ import { Toolbar } from './Toolbar';
 import { useWindow } from './window';
 import { columnTemplate } from './widths';
 
-const SHORT = 5; // rows that nobody needs to filter
+const SHORT = 5; // rows that need no filter
 const ROWS_MOST = 12; // that are in sight
 
 export interface GridProps {
@@ -48,7 +48,7 @@ export interface GridProps {
     /** Takes the height that is left; others are as high as their rows, up to a dozen. */
     tall?: boolean;
     plain?: boolean; // no toolbar
-    /** False where rows under a row are no parts of its time. */
+    /** False if rows under a row are not parts of its time. */
     hotPath?: boolean;
 }
 
@@ -118,7 +118,7 @@ export function Grid(props: GridProps) {
     );
     const allClosed = atFirst?.length ? ALL_CLOSED : undefined;
     const allOpen = open.has('*');
-    // What only stands above a match is opened, so that the match is seen.
+    // Rows above a match are opened, so that the match is visible.
     const isOpen = (node: number): boolean =>
         allOpen || open.has(rows.key(node)) || keep?.[node] === ABOVE;
     const lines = useMemo(

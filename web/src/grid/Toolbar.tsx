@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be done with a table.
+// The tools above a table.
 
 import { ColumnMenu } from './ColumnMenu';
 import type { Rows } from './rows';

@@ -67,7 +67,7 @@ export function numberText(column: GridColumn, value: number): string {
     return fixed(scaled, decimals);
 }
 
-/** What is known around a cell, in the unit of the column; empty where there is nothing. */
+/** Returns the uncertainty of a cell in the unit of the column; empty if unknown. */
 export function marginText(rows: Rows, node: number, at: number): string {
     const column = rows.columns[at]!;
     const bound = (of: number): number | null => (of < 0 ? null : rows.num(node, of));
@@ -114,7 +114,7 @@ export function doubtOf(rows: Rows, node: number, column: GridColumn): Doubt | n
     return (column.doubtAt >= 0 && DOUBTS[rows.num(node, column.doubtAt)]) || null;
 }
 
-/** Where a value comes from: the same for the whole column, or row by row. */
+/** Returns the origin of a value: of the whole column, or row by row. */
 export function originOf(rows: Rows, node: number, column: GridColumn): string | null {
     return column.origin ?? (column.originAt < 0 ? null : rows.text(node, column.originAt));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a table shows, as text for other programs: full precision, no ± and no units in cells.
+// The content of a table as text for other programs: full precision, no ± and no units in cells.
 
 import { type GridColumn, type Rows, isNumeric } from './rows';
 import type { Line } from './order';

@@ -8,7 +8,7 @@ export type Matcher = (rows: Rows, node: number) => boolean;
 
 export interface Filter {
     matches: Matcher | null;
-    /** What could not be understood, as a sentence. */
+    /** The part that could not be parsed, as a sentence. */
     problem: string | null;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a table shows: nodes with values in columns, flat or nested. The table does not know where
-// nodes come from: a view, functions with their loops, a grouping, or a call tree.
+// The content of a table: nodes with values in columns, flat or nested. The table does not know the
+// source of its nodes: a view, functions with their loops, a grouping, or a call tree.
 
 import type { View, ViewColumn } from '../data/contract';
 import { Values } from './values';
@@ -239,7 +239,7 @@ export class ViewRows implements Rows {
         return this.columns.findIndex(column => column.name === name);
     }
 
-    /** Whether any row has a value there. */
+    /** Returns whether any row has a value in this column. */
     hasValues(column: number): boolean {
         const values = this.values[column];
         for (let row = 0; row < this.view.row_n; row++)

@@ -59,7 +59,8 @@ export interface Template {
     pixels: number[]; // of each
 }
 
-/** What is left of the page goes to a text at the end, else to nothing. */
+/** Returns the template of widths. The rest of the page goes to a text in the last column, else
+ * stays empty. */
 export function columnTemplate(rows: Rows, shown: readonly number[]): Template {
     const pixels = shown.map(at => Math.round(columnWidth(rows, at)));
     const widths = pixels.map(width => `${width}px`);

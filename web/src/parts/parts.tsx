@@ -55,7 +55,8 @@ export function Amount({ quantity, unit, plain }: AmountProps) {
     );
 }
 
-/** A gain: where nothing bounds it from below (`none` is no gain), at most so much. */
+/** A gain. Without a lower bound above `none` (the value without a gain), the upper bound is
+ * shown. */
 export function Gain({ quantity, unit, none }: AmountProps & { none: number }) {
     const bounded = quantity && quantity.value !== null && quantity.value > none;
     if (!bounded || quantity.high === null || (quantity.low ?? none) > none)

@@ -9,7 +9,8 @@ const isWord = (char: string | undefined): boolean => char !== undefined && /[\w
 const endsInOperator = (name: string, at: number): boolean =>
     name.slice(Math.max(0, at - 8), Math.max(0, at)) === 'operator';
 
-/** The bracket that closes the one at `open`, or -1. `->` and `operator<` are no brackets. */
+/** Returns the position of the bracket that closes the one at `open`, or -1. `->` and `operator<`
+ * do not count as brackets. */
 function closing(name: string, open: number): number {
     let round = 0;
     let angle = 0;
@@ -59,7 +60,7 @@ function parameters(name: string): number {
     return found;
 }
 
-/** Where the name begins that stands before `end`: behind the type of its result. */
+/** Returns the begin of the name that ends at `end`: behind the type of its result. */
 function behindResult(name: string, end: number): number {
     let from = 0;
     for (const at of places(name)) {

@@ -91,7 +91,7 @@ interface ShapeProps {
     onChange: (changes: Record<string, string | undefined>) => void;
 }
 
-/** What is folded and merged, with how much that is, and the choice to see it. */
+/** Shows the amount of folded and merged time, and the choice to unfold it. */
 function ShapeChoice({ folded, entries, sites, hasEntries, onChange }: ShapeProps) {
     const { seconds: time, n } = folded.interrupted;
     const share = folded.all > 0 ? percent((100 * time) / folded.all) : '';

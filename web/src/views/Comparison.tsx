@@ -66,7 +66,7 @@ function differences(data: Data): MadeColumn[] {
     });
 }
 
-/** What else differs of a row, one column for every side but the first. */
+/** Returns other differences of a row, one column for every side but the first. */
 function whatDiffers(data: Data): MadeColumn[] {
     const others = data.sides.slice(1);
     return others.map((side, i) => {
@@ -74,17 +74,17 @@ function whatDiffers(data: Data): MadeColumn[] {
         return {
             ...textColumn(
                 several ? `differs_${side.name}` : 'differs',
-                several ? `What differs ${side.name}` : 'What differs',
+                several ? `Other differences ${side.name}` : 'Other differences',
                 data.rows.map(row => row.each?.[i]?.differs?.join('; ') || null),
             ),
             meaning:
-                `What else differs between ${data.sides[0]!.name} and ${side.name}: ` +
-                'flags, code, calls. It need not be why the time does',
+                `Differences of flags, code and calls between ${data.sides[0]!.name} and ` +
+                `${side.name}. They need not be the cause of the time difference`,
         };
     });
 }
 
-/** What a fact says of a side. */
+/** Returns the text of a fact for a side. */
 function said(fact: ComparisonFact, side: number): string {
     const text = fact.texts[side];
     if (text != null) return text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the numbers came about: run, machine, environment, cost of measuring, and what lessens trust.
+// Origin of the numbers: run, machine, environment, cost of measuring, and caveats.
 
 import { useMemo } from 'preact/hooks';
 import { useReport } from '../context';

@@ -21,9 +21,9 @@ function levelTip(level: string): string | undefined {
     return promise && meaning ? `${promise}: ${meaning}` : promise;
 }
 
-const OTHERS = 6; // named; of more the number is told
+const OTHERS = 6; // objects that a finding names; it counts the rest
 
-/** What else the finding holds for. */
+/** Other objects of the finding. */
 function Others({ others }: { others: readonly Finding[] }) {
     return (
         <p class="small">

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where most time was: the first functions and loops by their own time.
+// The hottest functions and loops by their own time.
 
 import { useReport } from '../context';
 import { cellTip } from '../grid/Cell';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inlined functions: the choice to see them, and on the page of a function where it is inlined or
-// what is inlined into it.
+// Inlined functions: the choice to see them. The page of a function shows its inlined copies, and
+// the functions inlined into it.
 
 import { useMemo } from 'preact/hooks';
 import { binaryRows } from '../calltree/shape';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machines of the runs: what they are made of, what was measured on them, what lessens trust.
+// The machines of the runs: their parts, measurements on them, and caveats.
 
 import { useMemo } from 'preact/hooks';
 import { useReport } from '../context';
@@ -24,8 +24,8 @@ function Box({ part }: { part: Part }) {
                             key={one.number}
                             data-tip={
                                 one.usable
-                                    ? `processor ${one.number}`
-                                    : `processor ${one.number}, which the program could not use`
+                                    ? `CPU ${one.number}`
+                                    : `CPU ${one.number}, not available to the program`
                             }
                         >
                             {one.usable ? one.number : `(${one.number})`}

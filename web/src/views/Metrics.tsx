@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every global metric with its definition, and what mending loops or functions one after the other
-// would bring.
+// Every global metric with its definition, and the cumulative gain of fixing loops or functions one
+// after the other.
 
 import { useMemo, useState } from 'preact/hooks';
 import { Chart, type Series } from '../chart/Chart';
@@ -91,10 +91,10 @@ function GainPanel({ whatIfs }: { whatIfs: WhatIf[] }) {
         <Panel
             title="What-ifs"
             note={
-                'Speed-up of the whole run when the first objects by gain are mended ' +
-                "(Amdahl's law over measured shares; where threads waited for a CPU, " +
-                'a thread with less work waits less). ≤: nothing bounds it from below, as ' +
-                'where data are is not known.'
+                'Speed-up of the whole run if the first objects by gain are fixed ' +
+                "(Amdahl's law over measured shares). If threads waited for a CPU, " +
+                'a thread with less work waits less. ≤: the lower bound is unknown, ' +
+                'because the level of the data is unknown.'
             }
         >
             {series.length === 0 && whatIfs.some(one => one.id.length > 0) && (
@@ -103,7 +103,7 @@ function GainPanel({ whatIfs }: { whatIfs: WhatIf[] }) {
             {series.length > 0 && (
                 <Chart
                     label="Cumulative gain curves"
-                    xLabel="objects mended, by gain"
+                    xLabel="fixed objects, by gain"
                     yLabel="speed-up of the run"
                     x={curves.x}
                     series={series}

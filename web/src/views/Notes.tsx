@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How results of several runs were made, and what lessens trust in them.
+// Method of results of several runs, and their caveats.
 
 interface Props {
     method?: string | null;

@@ -37,7 +37,7 @@ export function ObjectPage({ kind }: { kind: 'loop' | 'function' }) {
         );
     const object: ObjectRef = { kind, id };
     const varied = kind === 'loop' ? (report.varied().find(one => one.loop === id) ?? null) : null;
-    // What variants tell stands in a panel of its own, with the numbers behind it.
+    // Findings from variants have a panel of their own, with the numbers behind them.
     const findings = report.findings(object).filter(one => !varied || one.topic !== 'differential');
     const sections = report.sections(object).filter(one => !varied || one.name !== 'variants');
     return (
@@ -48,7 +48,7 @@ export function ObjectPage({ kind }: { kind: 'loop' | 'function' }) {
             {rows && row >= 0 && <Numbers rows={rows} row={row} />}
             {varied && <WhyPanel report={report} varied={varied} />}
             {findings.length > 0 && (
-                <Panel title="What to do here">
+                <Panel title="Recommendations">
                     <ol class="findings">
                         {findings.map(finding => (
                             <FindingItem key={finding.rank} finding={finding} place={false} />

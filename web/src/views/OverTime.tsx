@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the threads of a run did over time, by its samples and its records of switches.
+// Activity of the threads of a run over time, by its samples and its records of switches.
 
 import { useMemo } from 'preact/hooks';
 import { useReport } from '../context';
@@ -38,14 +38,14 @@ export function threadRows({ threads }: Data): ViewRows {
         secondsColumn(
             'cpu_s',
             'running',
-            'Processor time by the account of the kernel.',
+            'CPU time by the account of the kernel.',
             threads.map(one => one.cpu_time_s),
             { bar: true },
         ),
         secondsColumn(
             'ready_s',
             titleOf('ready'),
-            'Ready to run, and no processor was there for it.',
+            'Ready to run, but without a CPU.',
             threads.map(one => one.runnable_time_s),
         ),
         secondsColumn(
@@ -57,7 +57,7 @@ export function threadRows({ threads }: Data): ViewRows {
     ]);
 }
 
-/** Where the picture is from. */
+/** Returns the source of the picture. */
 function noteOf({ line, threads, timeline }: Data): string {
     const most =
         threads.length < line.thread_n
@@ -77,7 +77,7 @@ function Known({ data }: { data: Data }) {
     const threads = useMemo(() => threadRows(data), [data]);
     return (
         <>
-            <PageHead title="Over time" note="What each thread did, and when." />
+            <PageHead title="Over time" note="Activity of each thread over time." />
             <Panel title="Threads" note={noteOf(data)}>
                 <ThreadTimeline line={line} />
             </Panel>

@@ -79,9 +79,9 @@ function Known({ data, runId }: { data: Data; runId: number }) {
                 title="Parallel"
                 note={
                     trace.traced_run_id === runId
-                        ? 'Who did what when, and who waited for whom.'
-                        : `Who did what when, and who waited for whom: of run ` +
-                          `${trace.traced_run_id}, the same command with a trace.`
+                        ? 'Activity of threads over time, and wait states with their causes.'
+                        : 'Activity of threads over time, and wait states with their causes. ' +
+                          `Traced in run ${trace.traced_run_id} of the same command.`
                 }
             />
             <Panel title="The trace">
@@ -133,23 +133,28 @@ function Known({ data, runId }: { data: Data; runId: number }) {
             </Panel>
             {data.samples.length > 0 && (
                 <Panel
-                    title="What each does"
-                    note="By samples among its events, the most of each state."
+                    title="Activity by samples"
+                    note="Samples among the events of each thread, the most frequent of each state."
                 >
-                    <Grid rows={samples} name="sampled" label="What samples say" sort="time_s" />
+                    <Grid
+                        rows={samples}
+                        name="sampled"
+                        label="Samples of each thread"
+                        sort="time_s"
+                    />
                 </Panel>
             )}
             <Panel
                 title="Waiting"
                 note={
-                    'By kind and call, of all threads together. Who sends and receives at ' +
-                    'once may wait for both, and is in both rows.'
+                    'By kind and call, summed over all threads. A call that sends and receives ' +
+                    'may wait for both, and then counts in both rows.'
                 }
             >
                 {data.waits.length ? (
                     <Grid rows={waits} name="waiting" label="Wait states" sort="time_s" />
                 ) : (
-                    <Empty>Nobody waited for anybody.</Empty>
+                    <Empty>No wait states were found.</Empty>
                 )}
             </Panel>
             {data.counters.length > 0 && (
@@ -161,15 +166,15 @@ function Known({ data, runId }: { data: Data; runId: number }) {
                 <Panel
                     title="Root causes of waiting"
                     note={
-                        'Costs go to the first cause: who was late because it waited hands them ' +
-                        'on. Elapsed bounds what the run gains if that one comes in time.'
+                        'Costs go to the first cause: a delay by waiting passes them on. ' +
+                        'Elapsed is the maximum gain of the run without that delay.'
                     }
                 >
                     <Grid rows={late} name="late" label="Delay costs" sort="total_s" />
                 </Panel>
             )}
             {data.messages.length > 0 && (
-                <Panel title="Who sends to whom">
+                <Panel title="Messages between ranks">
                     <TraceMatrix messages={data.messages} />
                 </Panel>
             )}
@@ -178,7 +183,7 @@ function Known({ data, runId }: { data: Data; runId: number }) {
     );
 }
 
-/** What of the run is not in its trace. */
+/** Parts of the run that are missing in its trace. */
 function Partial() {
     const flags = useReport().doc.flags.filter(({ name }) => name.startsWith('trace_'));
     if (!flags.length) return null;

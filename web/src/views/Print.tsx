@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes on paper: the summary, the metrics and the first rows of the main tables, all of it
+// The printed report: the summary, the metrics and the first rows of the main tables. All of it is
 // plain markup without scrolling boxes.
 
 import { ReportContext } from '../context';

@@ -30,7 +30,7 @@ function remarks(point: ScalabilityPoint, reference: boolean): string {
     const all = [];
     if (reference) all.push('reference');
     if (point.failed) all.push(`${point.failed} failed`);
-    if (point.oversubscribed) all.push('more threads than processors');
+    if (point.oversubscribed) all.push('more threads than CPUs');
     return all.length ? ` (${all.join(', ')})` : '';
 }
 

@@ -80,7 +80,7 @@ export function stateShares({ run }: Document): Share[] {
         }));
 }
 
-/** Loops by how far they work on whole vectors, and what may be gained. */
+/** Returns facts about loops: how far they are vectorised, and the possible gain. */
 export function codeFacts(report: Report): [string, string | null][] {
     const rows = report.flatRows('loops');
     if (!rows) return [];
@@ -147,7 +147,7 @@ function RunSummary() {
             )}
             <Facts facts={runFacts(doc)} />
             {categories && (
-                <Panel title="What the time is made of">
+                <Panel title="Time by category">
                     <StateBar shares={stateShares(doc)} />
                     <CategoryBar shares={categoryShares(categories)} />
                 </Panel>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each thread did over time: a row a thread, a column a bin, in it the states on each other by
-// their share. The line below a row, of a trace: the critical path goes through it then. Part of it
-// closer has shorter bins, as far as the document has them.
+// Activity of each thread over time: a row per thread, a column per bin, states stacked by their
+// share. The line below a row of a trace shows the bins on the critical path. A closer view has
+// shorter bins, as far as the document has them.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import {
@@ -73,7 +73,7 @@ function Swatch({ colour, flat, hatched }: { colour: string; flat?: boolean; hat
     return <span ref={box} class={kind} aria-hidden="true" />;
 }
 
-/** What is in the picture, and whether there is more to see. */
+/** Returns the visible range, and whether finer levels exist. */
 export function tellSpan(detail: Detail, level: Level, span: Span): string {
     const part = isWhole(detail, span)
         ? ''

@@ -18,7 +18,7 @@ export interface Execution {
     at: number[];
 }
 
-/** The executions of a time line, whose numbers are differences. */
+/** Returns the executions of a time line from its differences. */
 export function executions({ text, each }: Timeline): Execution[] {
     const all: Execution[] = [];
     let dispatched = 0;

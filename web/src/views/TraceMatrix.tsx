@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who sent how much to whom. Few ranks are a table of numbers, many a picture with a line that
-// tells what is under the pointer.
+// Messages between ranks. Few ranks are a table of numbers. Many ranks are a picture, with a line
+// of text about the cell under the pointer.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type TraceMessages, matrixOf } from '../data/parallel';
@@ -144,7 +144,7 @@ export function TraceMatrix({ messages }: { messages: TraceMessages[] }) {
     return (
         <>
             <Choice
-                label="What is shown"
+                label="Unit"
                 options={[
                     { value: 'size_b', text: 'Bytes' },
                     { value: 'n', text: 'Messages' },

@@ -99,7 +99,7 @@ export function Tried() {
                 }
             />
             {gains.length > 0 && (
-                <Panel title="What makes it faster" class="wide">
+                <Panel title="Settings with a gain" class="wide">
                     <ol class="findings">
                         {gains.map(one => (
                             <GainItem key={one.name} one={one} />

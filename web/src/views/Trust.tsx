@@ -18,7 +18,7 @@ import { type MadeColumn, madeView, textColumn } from './table';
 
 const GROUP = 'trust';
 
-/** Whether there is anything to say besides what lessens trust; asked by the menu, of any data. */
+/** Returns whether the page has more than caveats; called by the menu, for any data. */
 export function hasTrust(report: Report): boolean {
     return !report.isCode && report.doc.metrics.some(metric => metric?.group === GROUP);
 }
@@ -40,12 +40,11 @@ export function Trust() {
             <LoopTable
                 title="Model against measured"
                 note={
-                    'Cycles of an iteration by the model, whose data are in the first level of ' +
-                    'the cache, and as instances took them. Where the data fit there (1), the ' +
-                    'model is to be right.' +
+                    'Cycles of an iteration by the model, with data in the first level of the ' +
+                    'cache, and as measured. If the data fit there (1), both should agree.' +
                     (isModelKnown
                         ? ''
-                        : ' They surely do in none of these, so nothing is said over all.')
+                        : ' They certainly fit in none of these, so a total is missing.')
                 }
                 only="loop_model_ratio"
                 columns={{

@@ -40,7 +40,8 @@ export function ViewGrid({ view, name, tall, columns, flat }: Props) {
     );
 }
 
-/** What holds others is found by the time with them in it. */
+/** Returns the column of the first sort. Nested rows are sorted by the time that includes their
+ * children. */
 function nestSort(rows: ViewRows): string | null {
     const { sort } = rows.view;
     const at = sort ? rows.columnAt(sort) : -1;

@@ -18,7 +18,7 @@ function Legend({ report }: { report: Report }) {
     for (const take of report.doc.variants) if (take.title) titles.set(take.variant, take.title);
     return (
         <details class="legend">
-            <summary>What the columns are, and what the colours say</summary>
+            <summary>Meaning of columns and colours</summary>
             <dl class="legend-list">
                 {[...titles].map(([variant, title]) => (
                     <div key={variant}>

@@ -8,7 +8,7 @@ import { type Varied, type VariedLoop, reliability } from '../data/variants';
 import { counted, fixed, integer, spreadOf } from '../format';
 import { Facts, Panel } from '../parts/parts';
 
-/** What decides, in the order of doc/reference/decan-verdicts.md. */
+/** The deciding ratios, in the order of doc/reference/decan-verdicts.md. */
 const RATIOS = [
     'decan_orig_dl1_x',
     'decan_fp_ls_x',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gain curves over one common axis, cut where they have become flat. What gains nothing has none.
+// Gain curves over one common axis, cut at their flat end. Objects without a gain have no curve.
 
 import type { WhatIf } from '../data/contract';
 

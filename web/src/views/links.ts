@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the rows of a table lead.
+// Link targets of the rows of a table.
 
 import { pageOf } from '../data/report';
 import type { Report } from '../data/report';

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each rank or thread of a run computed, in the order of ranks, processes and threads. Who is
-// left out (launchers, idle helpers) is said by the role of a thread: nothing is judged here.
+// Computing time of each rank or thread of a run, in the order of ranks, processes and threads. The
+// role of a thread decides whether it is left out (launchers, idle helpers): this file does not
+// judge.
 
 import type { ViewRows } from '../grid/rows';
 

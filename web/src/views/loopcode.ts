@@ -34,7 +34,7 @@ export function loopCode(data: Comparison): MadeColumn[] {
                 unit: fact.unit,
                 digits: fact.unit === '%' ? 1 : 3,
                 shown: false,
-                meaning: `Of the code of the loop in ${side.experiment}, by a model of the core`,
+                meaning: `Value of the loop code in ${side.experiment}, by a model of the core`,
                 values: each.map(one => one?.values?.[i]?.value ?? null),
             };
         }),

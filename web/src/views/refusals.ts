@@ -13,7 +13,7 @@ export interface Refusal {
     what: string;
     reason: string;
     objects: number;
-    /** Of the run's time, in per cent. */
+    /** Per cent of the time of the run. */
     share: number;
 }
 
@@ -21,7 +21,7 @@ export function isRefusal(flag: Flag): boolean {
     return flag.name in REFUSALS;
 }
 
-/** What was left out, by reason, most time first. */
+/** Returns the objects that were left out, by reason, most time first. */
 export function refusals(flags: readonly Flag[], shareOf: (flag: Flag) => number): Refusal[] {
     const all = new Map<string, Refusal>();
     for (const flag of flags.filter(isRefusal)) {

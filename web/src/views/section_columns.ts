@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of the table of a section. Where a pass gives titles only, what they hold says their
-// kind.
+// Columns of the table of a section. If a pass names only titles, the cells decide the kind of a
+// column.
 
 import type { SectionTable, ViewColumn } from '../data/contract';
 import type { MadeColumn } from './table';

@@ -9,7 +9,7 @@ export function coresOf(point: ScalabilityPoint): number {
     return point.processes * (point.threads ?? 1);
 }
 
-/** Whether no two points have the same settings: then there are no efficiencies. */
+/** Returns whether all points have different settings: then efficiencies do not exist. */
 export function isFlat(data: Scalability): boolean {
     if (!data.varied?.length || data.points.length < 2) return false;
     return new Set(data.points.map(point => point.base)).size === data.points.length;

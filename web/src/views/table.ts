@@ -122,7 +122,7 @@ export function textColumn(
     return { name, title, kind, shown: values.some(Boolean), group: 'identity', values };
 }
 
-/** What a row is about, and where that stands. */
+/** Returns columns with the object of a row and its place in the source. */
 export function objectColumns(
     rows: { name: string; object: string; where: string | null }[],
 ): MadeColumn[] {

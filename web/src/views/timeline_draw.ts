@@ -40,7 +40,7 @@ export function niceStep(length: number, most: number): number {
     return [1, 2, 5, 10].map(factor => factor * power).find(step => step >= least) ?? least;
 }
 
-/** Where a time is in the picture, from its left edge. */
+/** Returns the position of a time in the picture, from its left edge. */
 function xOf({ span, width }: Drawing, at: number): number {
     return LABELS_PX + ((at - span.from) / lengthOf(span)) * (width - LABELS_PX);
 }
@@ -59,13 +59,13 @@ export function binsOf({ binS }: Level, span: Span): { first: number; last: numb
     return { first, last: Math.max(first, Math.ceil(span.to / binS - 1e-6) - 1) };
 }
 
-/** Of a tick: as many digits as tell it from its neighbours. */
+/** Formats the time of a tick, with enough digits to differ from its neighbours. */
 export function tickOf(at: number, step: number): string {
     const size = (value: number): number => Math.floor(Math.log10(value) + 1e-9);
     return seconds(at, Math.max(3, size(Math.max(at, step)) - size(step) + 1));
 }
 
-/** Of the border of a bin, which is no round number. */
+/** Formats the time of a border of a bin, which is seldom a round number. */
 export function timeOf(at: number, binS: number): string {
     return tickOf(at, binS / 4);
 }

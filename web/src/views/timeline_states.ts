@@ -16,7 +16,7 @@ const COLOURS: Record<string, string> = {
 };
 const OTHERS = ['--category-2', '--category-10', '--category-12', '--category-15', '--category-3'];
 
-/** States that are no state: they are hatched, for there is nothing to see. */
+/** Returns whether a state is hatched: nothing was recorded in it. */
 export const isHatched = (name: string): boolean => name === 'off';
 
 /** The CSS variable of a state; `others` are the names that are not known, in their order. */

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a machine as boxes in boxes. A part that holds one other alone shares its box with
-// it, so that a core with caches of its own is one box.
+// The parts of a machine as nested boxes. A part that contains a single other part shares its box
+// with that part. So a core with caches of its own is one box.
 
 import { bytes } from '../format';
 import type { ViewRows } from '../grid/rows';
 
 export interface Part {
-    /** Of the innermost of the parts in this box. */
+    /** Kind of the innermost part in this box. */
     kind: string;
     labels: string[];
     memories: string[];
-    /** Processors that stand in this box itself. */
+    /** CPUs directly in this box. */
     processors: { number: number; usable: boolean }[];
     parts: Part[];
 }
@@ -106,7 +106,8 @@ export function machinesOf(rows: ViewRows): Machine[] {
     return [...rowsOf(rows)].flatMap(([host, all]) => {
         const below = new Map<number, Row[]>();
         for (const row of all) {
-            // Of a damaged tree what would hold itself: parts stand behind what they are in.
+            // Parts follow the part that contains them. A damaged tree may contradict: such a part
+            // would contain itself, and is skipped.
             if (!(row.parent < row.place)) continue;
             const there = below.get(row.parent);
             if (there) there.push(row);

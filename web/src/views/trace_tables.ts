@@ -51,7 +51,7 @@ export function threadRows({ locations, states }: Parallel): ViewRows {
             secondsColumn(
                 'waiting_s',
                 'waiting',
-                'Of that in wait states; what overlaps counts once.',
+                'Time in wait states; overlapping ones count once.',
                 locations.map(one => one.waiting_s),
                 { bar: true },
             ),
@@ -108,14 +108,14 @@ export function counterRows(readings: readonly TraceCounter[]): ViewRows {
                 'Trace thread',
                 readings.map(one => one.location),
             ),
-            values('first', 'What it read first.'),
-            values('last', 'What it read last.'),
-            values('least', 'The least that it read.'),
-            values('most', 'The most that it read.'),
+            values('first', 'First value.'),
+            values('last', 'Last value.'),
+            values('least', 'Minimum.'),
+            values('most', 'Maximum.'),
             countColumn(
                 'n',
                 'readings',
-                'How often it was read.',
+                'Number of readings.',
                 readings.map(one => one.n),
             ),
         ],
@@ -123,9 +123,9 @@ export function counterRows(readings: readonly TraceCounter[]): ViewRows {
     );
 }
 
-/** What threads did, by samples. */
+/** Returns the table of activity by samples. */
 export function sampleRows(samples: readonly TraceSample[]): ViewRows {
-    const share = 'Of what was sampled of the thread in that state.';
+    const share = 'Share of the samples of the thread in that state.';
     return madeView(
         'sampled',
         'Sampled',
@@ -163,7 +163,7 @@ export function sampleRows(samples: readonly TraceSample[]): ViewRows {
             secondsColumn(
                 'time_s',
                 'Time',
-                'Processor time that these samples stand for.',
+                'CPU time that these samples stand for.',
                 samples.map(one => one.time_s),
                 { bar: true, origin: 'sampled' },
             ),
@@ -251,7 +251,7 @@ export function waitRows({ waits }: Parallel): ViewRows {
             secondsColumn(
                 'time_s',
                 'Time',
-                'Of all threads together.',
+                'Sum over all threads.',
                 waits.map(one => one.time_s),
                 { bar: true },
             ),

@@ -22,7 +22,7 @@ export interface WhyTable {
 const SHOWN = new Set(['orig', 'fp', 'ls', 'dl1', 'fes']);
 const SHOWN_METRICS = new Set(['decan_orig_dl1_x']);
 
-/** Of loops, beside what variants tell: as the table of loops has them. */
+/** Metrics of loops from the table of loops, beside the results of variants. */
 const OF_LOOPS: Record<string, string | null> = {
     cqa_path_n: 'Paths',
     cqa_cycles: 'CQA cycles',
@@ -218,7 +218,7 @@ export function whyTable(report: Report): WhyTable {
                     verdict?.title ? `${verdict.title}, ${verdict.confidence ?? '?'}` : null,
                 ),
             ),
-            'What the loop is bound by, and how sure that is.',
+            'Bottleneck of the loop, and the confidence of that verdict.',
         ),
         shareColumn(report, lines),
         ...metricColumns(report, lines),

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a page can be used by who does not see it, or not well, or has no mouse: rules of
-// axe-core (WCAG 2, and what its authors hold good practice), and where the focus is.
+// Accessibility of a page for people with low vision, a screen reader or no mouse: rules of
+// axe-core (WCAG 2, and best practices of its authors), and the position of the focus.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What breaks a rule: `rule: element, why`, of each rule the first three. All rules, or `only`. */
+/** Returns broken rules as `rule: element, why`, three per rule at most. `only` limits them. */
 export async function faults(page, only) {
     await page.evaluate(AXE);
     // Colours that are on their way are neither the old nor the new ones.

@@ -8,7 +8,7 @@ import { chromium } from 'playwright-core';
 
 const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** How long the browser may take for a step: its host may give it no processor for many seconds. */
+/** Time limit of a step of the browser: a busy host may leave it without a CPU for many seconds. */
 export const PATIENCE_MS = 300_000;
 
 export function findChromium() {

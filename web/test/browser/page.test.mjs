@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The built page in a real browser, from a file, as a reader uses it. A page that logs an error,
-// breaks its policy or asks for anything beyond itself fails the test it happens in.
+// The built page in a real browser, from a file, as a reader uses it. A test fails if its page logs
+// an error, breaks its policy or loads anything else.
 //
 // usage: node --test-reporter=tap page.test.mjs SHELL.html
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Using a report in the browser. A page that logs an error, breaks its policy or asks for anything
-// beyond itself fails the test it happens in.
+// Helpers that use a report in the browser. A test fails if its page logs an error, breaks its
+// policy or loads anything else.
 
 import assert from 'node:assert/strict';
 import { PATIENCE_MS } from './browser.mjs';
@@ -44,7 +44,7 @@ export const rowTexts = (page, column) =>
         column,
     );
 
-/** What the browser does in its own time (going back) is asked for until it is so. */
+/** Repeats `holds` until it succeeds: the browser does some steps in its own time (going back). */
 export async function until(holds) {
     for (const end = Date.now() + PATIENCE_MS / 5; ;) {
         try {

@@ -144,8 +144,9 @@ test('flame graph: matches inside matches add nothing', () => {
     );
 });
 
-// main(1) -> work at :7 (4), at :9 (2); the first interrupted twice (0.5 each, one with a function
-// below), page faults of both at :7 and :9 (1 and 3), and one of nobody known (0.25)
+// main(1) calls work at :7 (4) and at :9 (2). The first is interrupted twice: 0.5 each, one with a
+// function below. Page faults interrupt both :7 and :9 (1 and 3). One more has no known place
+// (0.25).
 const SHAPED: [number, string, string | null, string | null, number][] = [
     [-1, 'main', null, null, 1],
     [0, 'work', 'a.c:7', null, 4],
@@ -194,7 +195,7 @@ test('call tree: interrupts and page faults fold into what they interrupted', ()
         [-1, 'main', null, 1],
         [0, 'work', 'a.c:7', 6],
         [0, 'work', 'a.c:9', 5],
-        [-1, 'asm_exc_page_fault', null, 0.25], // whom it interrupted is not known
+        [-1, 'asm_exc_page_fault', null, 0.25], // the interrupted function is unknown
     ]);
     assert.deepEqual(Array.from(folded), [0, 2, 3, 0]);
     assert.deepEqual(interrupted, { seconds: 5, n: 20 });

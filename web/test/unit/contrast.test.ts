@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text on its ground has the contrast that WCAG 2 asks of level AA (4.5), marks that carry meaning
-// have 3, in both colour schemes.
+// Contrasts of WCAG 2, level AA, in both colour schemes: text has 4.5 to its background. Marks with
+// a meaning have 3.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import css from '../../src/style/colors.css';

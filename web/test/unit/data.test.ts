@@ -65,7 +65,7 @@ test('address: what is written is read', () => {
     assert.deepEqual(parseHash('#/a%zz').path, ['a%zz']);
 });
 
-/** Text with the parts that are told apart: `keyword(if) (a<b)`. */
+/** Text with its highlighted parts: `keyword(if) (a<b)`. */
 function parts(lines: string[], language: LanguageName): string[] {
     return highlightLines(lines, language).map(line =>
         line

@@ -81,7 +81,7 @@ test('format: one bound where only one says something', () => {
     assert.equal(told(0.338, 0.1, null, 's'), '338 (≥ 100) ms');
     assert.equal(told(0.338, 0.1, Infinity, 's'), '338 (≥ 100) ms');
     assert.equal(told(0.338, 0, null, 's'), '338 ms');
-    assert.equal(told(1.05, 1, 1.4, 'x'), '1.05 (≤ 1.40)×'); // 1 is no speed-up
+    assert.equal(told(1.05, 1, 1.4, 'x'), '1.05 (≤ 1.40)×'); // 1 means without speed-up
     assert.equal(told(12, 12, 100, '%'), '12.0 (12.0 to 100) %');
     assert.equal(told(0.5, 0.4, 1.5, 's'), '0.500 (0.400 to 1.50) s'); // ±0.55 would reach below 0
     assert.equal(told(-3, -4, -2, '%'), '−3.0 ±1.0 %');

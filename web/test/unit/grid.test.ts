@@ -240,7 +240,7 @@ test('cells: intervals are shown in the unit of the column', () => {
     const rows = functions();
     assert.equal(marginText(rows, 1, TIME), '±0.200');
     assert.equal(marginText(rows, 2, TIME), '');
-    assert.equal(marginText(rows, 3, TIME), '≤0.001'); // 0 is no bound
+    assert.equal(marginText(rows, 3, TIME), '≤0.001'); // 0 does not count as a bound
 });
 
 test('csv: full precision, quoting, and no formulas', () => {

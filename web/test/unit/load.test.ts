@@ -5,7 +5,7 @@ import { ViewRows } from '../../src/grid/rows';
 import type { View } from '../../src/data/contract';
 import { loadOf } from '../../src/views/load';
 
-// Two ranks of two threads; one idles, and mpirun is no rank.
+// Two ranks of two threads; one thread idles. mpirun has no rank.
 const ROWS: [number | null, number, number, number, string][] = [
     [1, 20, 3, 5, 'worker'],
     [null, 1, 0.1, 9, 'launcher'],

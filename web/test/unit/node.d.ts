@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the unit tests use of Node.js, said here because its types are not installed.
+// The part of Node.js that the unit tests use. Its types are declared here, because they are not
+// installed.
 
 declare module 'node:test' {
     export function test(name: string, run: () => void | Promise<void>): void;

@@ -54,7 +54,7 @@ test('the time line of threads zooms, in every state', () => {
     );
     assert.equal(
         tellBin(second!, 799, 0.0025),
-        'thread 1, 1.9975 s to 2.0000 s: running 60.0 %, ready, no processor 40.0 %',
+        'thread 1, 1.9975 s to 2.0000 s: running 60.0 %, ready, no CPU 40.0 %',
     );
     assert.ok(/waiting 100 %$/.test(tellBin(levels[0]!.lanes[1]!, 99, 0.01)));
 });
