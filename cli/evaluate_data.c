@@ -14,8 +14,7 @@ static const char *data_unit(const struct as_histogram_result *table)
                                                                   : s->unit;
 }
 
-/* ---- CSV --------------------------------------------------------------------------------------
- */
+/* ---- CSV ------------------------------------------------------------------------------------- */
 
 static void csv_number(struct as_csv *csv, struct as_quantity number)
 {
@@ -98,8 +97,7 @@ int as_evaluate_csv(struct as_evaluating *it, struct assay_error *err)
     return 0;
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void json_number(struct as_json *json, struct as_quantity number)
 {

@@ -49,8 +49,7 @@ struct svg_line {
     double last; /* value */
 };
 
-/* ---- Parts ------------------------------------------------------------------------------------
- */
+/* ---- Parts ----------------------------------------------------------------------------------- */
 
 static unsigned row_height(uint32_t rows_n)
 {
@@ -106,8 +105,7 @@ static void svg_labels(struct as_evaluating *it, enum as_object_level level, uin
     as_str_fini(&name);
 }
 
-/* ---- Pixels of a time line --------------------------------------------------------------------
- */
+/* ---- Pixels of a time line ------------------------------------------------------------------- */
 
 static int64_t svg_pixel_ns(const struct svg_line *l, uint32_t pixel)
 {
@@ -318,8 +316,7 @@ static int draw_time_line(struct as_evaluating *it, const struct as_time_line *o
     return rc;
 }
 
-/* ---- Tables -----------------------------------------------------------------------------------
- */
+/* ---- Tables ---------------------------------------------------------------------------------- */
 
 /* Labels of columns under the table, turned, as many as there is place for. */
 static void draw_columns(struct as_evaluating *it, const struct as_histogram_result *table,
@@ -393,8 +390,7 @@ static double draw_table(struct as_evaluating *it, const struct as_histogram_res
     return y + 130 + PARTS_PX;
 }
 
-/* ---- All --------------------------------------------------------------------------------------
- */
+/* ---- All ------------------------------------------------------------------------------------- */
 
 static int draw_all(struct as_evaluating *it, double *y, struct assay_error *err)
 {

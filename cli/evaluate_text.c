@@ -9,8 +9,7 @@
 #define VALUE_DECIMALS 2
 #define FIELDS_MAX     ((uint64_t)50000000) /* of a table */
 
-/* ---- Labels -----------------------------------------------------------------------------------
- */
+/* ---- Labels ---------------------------------------------------------------------------------- */
 
 static void append_range(struct as_str *out, struct as_quantity from, struct as_quantity delta)
 {
@@ -54,8 +53,7 @@ void as_evaluate_plane(const struct as_evaluating *it, const struct as_histogram
                  out);
 }
 
-/* ---- Time lines -------------------------------------------------------------------------------
- */
+/* ---- Time lines ------------------------------------------------------------------------------ */
 
 /* "THREAD 1.1.1", begin, length, value */
 static int write_time_lines(struct as_evaluating *it, struct assay_error *err)
@@ -91,8 +89,7 @@ static int write_time_lines(struct as_evaluating *it, struct assay_error *err)
     return rc;
 }
 
-/* ---- Tables -----------------------------------------------------------------------------------
- */
+/* ---- Tables ---------------------------------------------------------------------------------- */
 
 /* One plane as it is laid out: fields[line][column], lines are rows unless it is vertical. */
 struct table_layout {

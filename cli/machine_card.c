@@ -17,8 +17,7 @@
 
 #define FINDINGS_MOST 3 /* more would push the figures off the screen */
 
-/* ---- Lines ------------------------------------------------------------------------------------
- */
+/* ---- Lines ----------------------------------------------------------------------------------- */
 
 /* No line where there is nothing to say. */
 static void card_line(struct as_cli *cli, const char *title, struct as_str *value)
@@ -45,8 +44,7 @@ static void append_fact(struct as_str *to, const struct assay_host *host, const 
         as_str_appendf(to, "%s%s %s", to->n ? ", " : "", title, value);
 }
 
-/* ---- What it is -------------------------------------------------------------------------------
- */
+/* ---- What it is ------------------------------------------------------------------------------ */
 
 static void print_machine_name(struct as_cli *cli, const struct as_machine_page *page)
 {
@@ -246,8 +244,7 @@ static void emit_table(struct as_cli *cli, const struct assay_host *h)
     card_line(cli, "core", &s);
 }
 
-/* ---- What was measured ------------------------------------------------------------------------
- */
+/* ---- What was measured ----------------------------------------------------------------------- */
 
 void as_figure_text(const struct assay_figure *figure, char *out, size_t out_b)
 {

@@ -16,8 +16,7 @@
 #include "machine_page.h"
 #include "sheet.h"
 
-/* ---- Numbers as texts -------------------------------------------------------------------------
- */
+/* ---- Numbers as texts ------------------------------------------------------------------------ */
 
 static const char *utc_text(int64_t when_s, char out[32])
 {
@@ -34,8 +33,7 @@ static struct as_cell known_count(int64_t value)
     return value >= 0 ? as_cell_count((uint64_t)value) : as_cell_text(NULL);
 }
 
-/* ---- Facts ------------------------------------------------------------------------------------
- */
+/* ---- Facts ----------------------------------------------------------------------------------- */
 
 static void host_facts(struct as_facts *facts, const struct assay_host *h)
 {
@@ -164,8 +162,7 @@ void as_machine_facts(struct as_cli *cli, const struct as_machine_page *page)
     as_facts_end(&facts);
 }
 
-/* ---- Two machines -------------------------------------------------------------------------------
- */
+/* ---- Two machines ---------------------------------------------------------------------------- */
 
 struct pairing {
     const struct assay_figures *a, *b;
@@ -244,8 +241,7 @@ int as_machine_diff(struct as_cli *cli, const struct assay_figures *a,
     return 0;
 }
 
-/* ---- Machines ----------------------------------------------------------------------------------
- */
+/* ---- Machines -------------------------------------------------------------------------------- */
 
 static void list_one(struct as_cli *cli, const char *directory, const char *name,
                      struct as_table *table, struct as_facts *facts)

@@ -49,8 +49,7 @@ void as_scale_csv(struct as_cli *cli, const struct assay_scalability *it);
 int as_scale_sizes(struct as_cli *cli, enum as_option_id option, const char *name, double *size,
                    size_t capacity, size_t *n, struct assay_error *err);
 
-/* ---- Traces ------------------------------------------------------------------------------------
- */
+/* ---- Traces ---------------------------------------------------------------------------------- */
 
 /* scale_traces.c: --trace. Errors: USAGE, those of the traces, NOMEM. */
 int as_scale_traces(struct as_cli *cli, struct assay_error *err);

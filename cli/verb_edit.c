@@ -14,8 +14,7 @@
 #define OPTIONS_MAX_B ((size_t)1 << 20)
 #define ROWS_MAX_B    ((size_t)1 << 30)
 
-/* ---- Options ----------------------------------------------------------------------------------
- */
+/* ---- Options --------------------------------------------------------------------------------- */
 
 typedef int edit_add_word(struct as_edit *edit, const char *word, struct assay_error *err);
 
@@ -48,8 +47,7 @@ static int read_edit_options(const struct as_cli *cli, struct as_edit *edit,
     return as_edit_check(edit, err);
 }
 
-/* ---- Files beside the trace -------------------------------------------------------------------
- */
+/* ---- Files beside the trace ------------------------------------------------------------------ */
 
 /* The name of --output with another ending; false: the trace goes to standard output. */
 static bool name_beside_output(const struct as_cli *cli, const char *ending, struct as_str *out)
@@ -121,8 +119,7 @@ static int copy_row_names(const struct as_cli *cli, const char *path, struct ass
     return rc;
 }
 
-/* ---- Editing ----------------------------------------------------------------------------------
- */
+/* ---- Editing --------------------------------------------------------------------------------- */
 
 /* A sink of a compressed file. */
 static int pack_bytes(void *context, const char *p, size_t n)

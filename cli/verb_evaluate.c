@@ -17,8 +17,7 @@
 #define LIST_FIELDS_MAX 5
 #define FIRST_DEFAULT   "useful-time" /* what is shown without a configuration */
 
-/* ---- Lists ------------------------------------------------------------------------------------
- */
+/* ---- Lists ----------------------------------------------------------------------------------- */
 
 /* A list in any format: rows of texts. */
 struct known_list {
@@ -112,8 +111,7 @@ static void list_functions_known(struct as_cli *cli)
     end_known_list(&l);
 }
 
-/* ---- Configurations ---------------------------------------------------------------------------
- */
+/* ---- Configurations -------------------------------------------------------------------------- */
 
 static const struct as_ready *find_ready(const char *name)
 {
@@ -179,8 +177,7 @@ static int show_cfg(struct as_evaluating *it, struct assay_error *err)
     return rc;
 }
 
-/* ---- Times ------------------------------------------------------------------------------------
- */
+/* ---- Times ----------------------------------------------------------------------------------- */
 
 static int read_time(const struct as_cli *cli, enum as_option_id option, const char *name,
                      int64_t *out, struct assay_error *err)
@@ -203,8 +200,7 @@ static int read_times(struct as_evaluating *it, struct assay_error *err)
     return 0;
 }
 
-/* ---- Evaluating -------------------------------------------------------------------------------
- */
+/* ---- Evaluating ------------------------------------------------------------------------------ */
 
 static int store_piece(void *context, uint32_t time_line, uint32_t object, int64_t begin_ns,
                        int64_t end_ns, struct as_quantity value)

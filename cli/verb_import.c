@@ -36,8 +36,7 @@ static int choose_name(struct as_cli *cli, struct as_experiment_name *name, stru
     return rc;
 }
 
-/* ---- Filling an experiment --------------------------------------------------------------------
- */
+/* ---- Filling an experiment ------------------------------------------------------------------- */
 
 struct importing {
     struct as_cli *cli;
@@ -112,8 +111,7 @@ static int make_experiment(struct importing *it, import_fill *fill, struct assay
     return rc < 0 ? rc : closed;
 }
 
-/* ---- Saying what it holds ---------------------------------------------------------------------
- */
+/* ---- Saying what it holds -------------------------------------------------------------------- */
 
 static void note_trace(const struct as_cli *cli, const struct as_import_counts *counts)
 {

@@ -45,8 +45,7 @@ static int open_stored(struct as_cli *cli, const struct assay_host *host, char p
     return rc;
 }
 
-/* ---- Measuring ---------------------------------------------------------------------------------
- */
+/* ---- Measuring ------------------------------------------------------------------------------- */
 
 enum { MEASURE_ALL = 1, MEASURE_INSTRUCTIONS = 2, MEASURE_MEMORY = 4, MEASURE_PEAKS = 8 };
 
@@ -61,8 +60,7 @@ static unsigned ceilings_of(uint64_t choice)
     return what;
 }
 
-/* ---- Instructions -------------------------------------------------------------------------------
- */
+/* ---- Instructions ---------------------------------------------------------------------------- */
 
 typedef AS_VEC(struct assay_bytes) code_list;
 
@@ -272,8 +270,7 @@ void as_machine_need(struct as_cli *cli)
         as_cli_note(cli, "this machine was not measured: %s", err.text);
 }
 
-/* ---- Other machines -----------------------------------------------------------------------------
- */
+/* ---- Other machines -------------------------------------------------------------------------- */
 
 static int show_topology(struct as_cli *cli, const char *file, struct assay_error *err)
 {

@@ -50,8 +50,7 @@ int64_t as_edit_counter_type(const struct as_edit_counters *counters, int64_t ty
                      (uint64_t)value);
 }
 
-/* ---- Counting ---------------------------------------------------------------------------------
- */
+/* ---- Counting -------------------------------------------------------------------------------- */
 
 /* Adds to a counter, which may be new. Sums wrap, as values of traces do. */
 static int count_pair(struct counted_thread *thread, const struct event_counter *of, int64_t amount)
@@ -83,8 +82,7 @@ static int count_event(struct counters_stage *c, struct counted_thread *thread, 
     return 0;
 }
 
-/* ---- Writing ----------------------------------------------------------------------------------
- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 static int add_amount(struct as_prv_line_read *line, int64_t type, int64_t amount)
 {
@@ -121,8 +119,7 @@ static int write_amounts(struct counters_stage *c, uint32_t at, int64_t ns, stru
     return rc;
 }
 
-/* ---- Intervals --------------------------------------------------------------------------------
- */
+/* ---- Intervals ------------------------------------------------------------------------------- */
 
 /* Adds the part of the latest burst that lies between two times. */
 static void add_running(struct counted_thread *thread, int64_t from_ns, int64_t to_ns)
@@ -165,8 +162,7 @@ static int end_intervals(struct counters_stage *c, int64_t ns, struct assay_erro
     return 0;
 }
 
-/* ---- Bursts -----------------------------------------------------------------------------------
- */
+/* ---- Bursts ---------------------------------------------------------------------------------- */
 
 static int end_burst(struct counters_stage *c, uint32_t at, struct assay_error *err)
 {
@@ -213,8 +209,7 @@ static int begin_burst(struct counters_stage *c, const struct as_prv_line_read *
     return 0;
 }
 
-/* ---- Lines ------------------------------------------------------------------------------------
- */
+/* ---- Lines ----------------------------------------------------------------------------------- */
 
 static int count_state(struct counters_stage *c, struct as_prv_line_read *line,
                        struct assay_error *err)

@@ -38,8 +38,7 @@ static bool is_element(const struct option_reading *r, size_t from_inside, const
            as_view_equal(r->element[r->depth - 1 - from_inside], as_view_of(name));
 }
 
-/* ---- Keys -------------------------------------------------------------------------------------
- */
+/* ---- Keys ------------------------------------------------------------------------------------ */
 
 enum option_kind {
     OPTION_ON,
@@ -165,8 +164,7 @@ static int apply_key(struct option_reading *r, const struct option_key *key, str
     }
 }
 
-/* ---- Elements ---------------------------------------------------------------------------------
- */
+/* ---- Elements -------------------------------------------------------------------------------- */
 
 /* The section that is open: behind the outermost element. */
 static bool is_in_section(const struct option_reading *r, const char *section)
@@ -221,8 +219,7 @@ static int note_attribute(struct option_reading *r, struct as_view key, struct a
     return 0;
 }
 
-/* ---- XML --------------------------------------------------------------------------------------
- */
+/* ---- XML ------------------------------------------------------------------------------------- */
 
 static bool is_blank(char c)
 {

@@ -7,8 +7,7 @@
 #include "edit/edit_stage.h"
 #include "exchange/prv_lines.h"
 
-/* ---- Types ------------------------------------------------------------------------------------
- */
+/* ---- Types ----------------------------------------------------------------------------------- */
 
 bool as_edit_types_have(const struct as_edit_types *types, int64_t type, int64_t value)
 {
@@ -24,8 +23,7 @@ bool as_edit_types_have(const struct as_edit_types *types, int64_t type, int64_t
     return false;
 }
 
-/* ---- Filter -----------------------------------------------------------------------------------
- */
+/* ---- Filter ---------------------------------------------------------------------------------- */
 
 struct filter_stage {
     struct as_edit_stage stage;
@@ -124,8 +122,7 @@ int as_edit_filter_new(const struct as_edit *edit, const struct as_edit_trace *t
     return rc;
 }
 
-/* ---- Translation ------------------------------------------------------------------------------
- */
+/* ---- Translation ----------------------------------------------------------------------------- */
 
 struct translate_stage {
     struct as_edit_stage stage;

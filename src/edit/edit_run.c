@@ -32,8 +32,7 @@ struct edit_running {
     uint32_t *task;    /* of each thread */
 };
 
-/* ---- The last stage: measuring or writing -----------------------------------------------------
- */
+/* ---- The last stage: measuring or writing ---------------------------------------------------- */
 
 struct measure_stage {
     struct as_edit_stage stage;
@@ -136,8 +135,7 @@ static int write_line(struct as_edit_stage *stage, struct as_prv_line_read *line
     return 0;
 }
 
-/* ---- Sources ----------------------------------------------------------------------------------
- */
+/* ---- Sources --------------------------------------------------------------------------------- */
 
 /* A line on its way through the sorting; of events one for each pair. */
 struct sorted_line {
@@ -306,8 +304,7 @@ static int read_sorted(struct edit_running *r, struct as_edit_stage *first, stru
     return rc;
 }
 
-/* ---- Passes -----------------------------------------------------------------------------------
- */
+/* ---- Passes ---------------------------------------------------------------------------------- */
 
 struct edit_chain {
     struct as_edit_stage *stage[STAGES_MAX];
@@ -397,8 +394,7 @@ static int measure_shift(struct edit_running *r, struct assay_error *err)
     return rc;
 }
 
-/* ---- The part ---------------------------------------------------------------------------------
- */
+/* ---- The part -------------------------------------------------------------------------------- */
 
 static int64_t time_of_percent(int64_t end_ns, double pct)
 {
@@ -440,8 +436,7 @@ static int place_part(struct edit_running *r, struct assay_error *err)
     return 0;
 }
 
-/* ---- The head ---------------------------------------------------------------------------------
- */
+/* ---- The head -------------------------------------------------------------------------------- */
 
 /* The first line, with another time of the end. */
 static void write_first_line(struct edit_running *r, struct as_view line)
@@ -489,8 +484,7 @@ static int write_head(struct edit_running *r, struct assay_error *err)
     return rc < 0 ? rc : 0;
 }
 
-/* ---- All --------------------------------------------------------------------------------------
- */
+/* ---- All ------------------------------------------------------------------------------------- */
 
 static int list_tasks_of_threads(struct edit_running *r)
 {

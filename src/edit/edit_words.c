@@ -11,8 +11,7 @@
 
 #define SHIFTS_MAX_B ((size_t)64 << 20)
 
-/* ---- Values -----------------------------------------------------------------------------------
- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 /* Splits "KEY=VALUE"; false: there is no '='. */
 static bool split_word(const char *word, struct as_view *key, struct as_view *value)
@@ -139,8 +138,7 @@ static int refuse_word(int rc, const char *option, const char *word, const char 
                         fix);
 }
 
-/* ---- Cut --------------------------------------------------------------------------------------
- */
+/* ---- Cut ------------------------------------------------------------------------------------- */
 
 static bool read_percent(struct as_view text, double *out)
 {
@@ -206,8 +204,7 @@ int as_edit_add_cut(struct as_edit *edit, const char *word, struct assay_error *
                        err);
 }
 
-/* ---- Filter -----------------------------------------------------------------------------------
- */
+/* ---- Filter ---------------------------------------------------------------------------------- */
 
 static int read_filter_word(struct as_edit_filter *f, const char *word)
 {
@@ -249,8 +246,7 @@ int as_edit_add_filter(struct as_edit *edit, const char *word, struct assay_erro
                        err);
 }
 
-/* ---- Counters ---------------------------------------------------------------------------------
- */
+/* ---- Counters -------------------------------------------------------------------------------- */
 
 static int read_counters_word(struct as_edit_counters *k, const char *word)
 {
@@ -290,8 +286,7 @@ int as_edit_add_counters(struct as_edit *edit, const char *word, struct assay_er
                        err);
 }
 
-/* ---- Shift ------------------------------------------------------------------------------------
- */
+/* ---- Shift ----------------------------------------------------------------------------------- */
 
 /* "1", "1.2", "1.2.3" or "all" */
 static bool read_object(struct as_view text, struct as_edit_shift *out)
@@ -445,8 +440,7 @@ int as_edit_shifts(const struct as_edit *edit, const struct as_prv_header *heade
     return rc;
 }
 
-/* ---- Translation ------------------------------------------------------------------------------
- */
+/* ---- Translation ----------------------------------------------------------------------------- */
 
 /* "TYPE" or "TYPE:VALUE" */
 static bool read_pair(struct as_view text, int64_t *type, int64_t *value, bool *has_value)
@@ -483,8 +477,7 @@ int as_edit_add_translation(struct as_edit *edit, const char *word, struct assay
                        err);
 }
 
-/* ---- All --------------------------------------------------------------------------------------
- */
+/* ---- All ------------------------------------------------------------------------------------- */
 
 int as_edit_check(const struct as_edit *edit, struct assay_error *err)
 {

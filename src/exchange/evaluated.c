@@ -10,8 +10,7 @@
 #define OBJECTS_MAX ((uint64_t)1 << 22)
 #define STOP_LINES  65536u /* lines between two checks for a stop */
 
-/* ---- Objects ----------------------------------------------------------------------------------
- */
+/* ---- Objects --------------------------------------------------------------------------------- */
 
 static int list_threads_of(struct as_machine_objects *objects, const struct as_prv_header *h)
 {
@@ -76,8 +75,7 @@ void as_evaluated_close(struct as_evaluated *e)
     *e = (struct as_evaluated){0};
 }
 
-/* ---- Lines ------------------------------------------------------------------------------------
- */
+/* ---- Lines ----------------------------------------------------------------------------------- */
 
 /* State of one reading of the file. */
 struct evaluated_reading {
@@ -325,8 +323,7 @@ int as_evaluated_run(struct as_evaluated *e, struct as_evaluator *evaluation,
     }
 }
 
-/* ---- Labels -----------------------------------------------------------------------------------
- */
+/* ---- Labels ---------------------------------------------------------------------------------- */
 
 void as_evaluated_object(const struct as_evaluated *e, enum as_object_level level, uint32_t object,
                          struct as_str *out)

@@ -142,8 +142,7 @@ static int store_prv_counter(struct as_prv_writer *w, uint32_t location,
                               is_real ? millionths_of(value) : value);
 }
 
-/* ---- Calls that stand for several -------------------------------------------------------------
- */
+/* ---- Calls that stand for several ------------------------------------------------------------ */
 
 /* Returns the event type of the count. The type of the time is the next one. */
 static int64_t count_type_of(const char *routine)

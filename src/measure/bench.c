@@ -96,8 +96,7 @@ static bool open_room(struct as_rig *rig, const struct as_scope *scope, int cpu,
     return as_room_open(room, size_b, pages);
 }
 
-/* ---- A bench -----------------------------------------------------------------------------------
- */
+/* ---- A bench --------------------------------------------------------------------------------- */
 
 static void fill_part(struct as_crew_part *part)
 {

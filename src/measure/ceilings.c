@@ -38,8 +38,7 @@ static struct as_job *add_job(struct plan *p, unsigned cost_ms,
     return &p->jobs.at[p->jobs.n - 1];
 }
 
-/* ---- Jobs --------------------------------------------------------------------------------------
- */
+/* ---- Jobs ------------------------------------------------------------------------------------ */
 
 static struct as_scope one_core(const struct as_rig *rig)
 {

@@ -140,8 +140,7 @@ static bool make_room(struct as_meter_slots **slots)
     return true;
 }
 
-/* ---- Two lengths ------------------------------------------------------------------------------
- */
+/* ---- Two lengths ----------------------------------------------------------------------------- */
 
 struct pair {
     const struct as_child *child;

@@ -72,8 +72,7 @@ int as_table_chain(struct as_table_work *w, const uint8_t *bytes, size_t n,
     return is_whole ? 0 : as_table_settle(w, bytes, n, out, err);
 }
 
-/* ---- A form ------------------------------------------------------------------------------------
- */
+/* ---- A form ---------------------------------------------------------------------------------- */
 
 static int measure_each(struct as_table_work *w, const struct as_form_case *one,
                         struct as_timing *t, enum assay_meter_status *status,
@@ -159,8 +158,7 @@ static int measure_form(struct as_table_work *w, struct as_form_case *one, struc
     return 0;
 }
 
-/* ---- The table ---------------------------------------------------------------------------------
- */
+/* ---- The table ------------------------------------------------------------------------------- */
 
 /* Removes forms that have a line from an interrupted measurement. */
 static void forget_done(struct as_form_list *forms, const char *path)

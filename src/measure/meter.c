@@ -239,8 +239,7 @@ void assay_meter_state_get(const struct assay_meter *meter, struct assay_meter_s
         .switch_n = meter->switch_n};
 }
 
-/* ---- A block ----------------------------------------------------------------------------------
- */
+/* ---- A block --------------------------------------------------------------------------------- */
 
 static int fill_memory(const struct assay_meter *meter, struct assay_error *err)
 {

@@ -123,8 +123,7 @@ int as_bench_open(struct as_rig *rig, const struct as_scope *scope, size_t array
 void as_bench_close(struct as_bench **bench);
 void as_bench_forget_rooms(struct as_rig *rig);
 
-/* ---- Kinds of figures -------------------------------------------------------------------------
- */
+/* ---- Kinds of figures ------------------------------------------------------------------------ */
 
 /* One figure or curve to measure. */
 struct as_job {
@@ -168,8 +167,7 @@ size_t as_rig_part_scopes(const struct as_rig *rig, struct as_scope *scope, size
  * Returns how many; 0 on a machine with one node. */
 size_t as_rig_node_scopes(struct as_rig *rig, struct as_scope *scope, size_t max);
 
-/* ---- Circumstances (ceilings.c) ----------------------------------------------------------------
- */
+/* ---- Circumstances (ceilings.c) -------------------------------------------------------------- */
 
 /* Adds findings about unusable CPUs and about the CPU quota of the control group (<= 0: none).
  * Removes outdated ones. */

@@ -107,8 +107,7 @@ static bool find_sets(struct as_table_work *w, struct as_port_sets *sets,
     return true;
 }
 
-/* ---- Measuring ---------------------------------------------------------------------------------
- */
+/* ---- Measuring ------------------------------------------------------------------------------- */
 
 /* Pipes of 64 bytes are some of those of shorter registers. A pair would not show which shorter
  * ones stay open beside them. */

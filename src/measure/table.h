@@ -50,8 +50,7 @@ int as_table_forms(struct as_table_work *w, struct assay_error *err);
 /* Returns the seconds lost at the gate, here and by workers. */
 double as_table_waited_s(const struct as_table_work *w);
 
-/* ---- What all lines rest on (core_probes.c) ----------------------------------------------------
- */
+/* ---- What all lines rest on (core_probes.c) -------------------------------------------------- */
 
 /* Measures the rates of all kernels, the width, shared ports and parameters into `w`. Doubts and
  * refusals because of external load go to `result`. */
@@ -82,15 +81,13 @@ int as_table_chain(struct as_table_work *w, const uint8_t *bytes, size_t n,
 int as_measure_sharing(struct as_table_work *w, const struct assay_uarch *base,
                        struct assay_error *err);
 
-/* ---- Inside kernels (form_mixtures.c) ----------------------------------------------------------
- */
+/* ---- Inside kernels (form_mixtures.c) -------------------------------------------------------- */
 
 /* Measures kernels with instances of a form. `each` of `t` must be measured. */
 int as_form_mixtures(struct as_table_work *w, const struct as_form_case *one, struct as_timing *t,
                      struct assay_error *err);
 
-/* ---- Chains through a form (form_chains.c) ----------------------------------------------------
- */
+/* ---- Chains through a form (form_chains.c) --------------------------------------------------- */
 
 /* Measures the extra latency of results of vector additions to a multiplication. */
 int as_measure_bypass(struct as_table_work *w, struct assay_error *err);

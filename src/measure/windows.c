@@ -244,8 +244,7 @@ void as_window_judge(struct as_parameter *p, double *x, double *y, size_t n, dou
                  "what holds all of them fills first, at %.0f", beyond);
 }
 
-/* ---- Passes ----------------------------------------------------------------------------------
- */
+/* ---- Passes ---------------------------------------------------------------------------------- */
 
 static bool is_same(const struct as_parameter *a, const struct as_parameter *b)
 {

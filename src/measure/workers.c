@@ -46,8 +46,7 @@ struct crowd {
     struct worker_report worker[WORKERS_MOST];
 };
 
-/* ---- Cores -------------------------------------------------------------------------------------
- */
+/* ---- Cores ----------------------------------------------------------------------------------- */
 
 static void stay_on(int cpu)
 {
@@ -158,8 +157,7 @@ static size_t choose_cores(int *cpu, size_t n)
     return chosen;
 }
 
-/* ---- A worker ----------------------------------------------------------------------------------
- */
+/* ---- A worker -------------------------------------------------------------------------------- */
 
 struct worker_place {
     size_t index, of; /* index of this worker; number of workers */

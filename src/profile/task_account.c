@@ -124,8 +124,7 @@ static void explain_missing_process(const struct as_ledger *ledger,
                  "--pid as root");
 }
 
-/* ---- Looking --------------------------------------------------------------------------------
- */
+/* ---- Looking --------------------------------------------------------------------------------- */
 
 /* Returns the steal time of all CPUs of this virtual machine. */
 static uint64_t stolen_ns(void)
@@ -271,8 +270,7 @@ void as_ledger_look(struct as_ledger *ledger, int64_t now_ns)
         as_monotonic_ns() + (ledger->gap_ns > sparing_ns ? ledger->gap_ns : sparing_ns);
 }
 
-/* ---- Telling --------------------------------------------------------------------------------
- */
+/* ---- Telling --------------------------------------------------------------------------------- */
 
 static int by_cpu_time(const void *a, const void *b)
 {

@@ -11,8 +11,7 @@ typedef const struct as_parameters *parameters_t;
     static struct as_quantity name(parameters_t parameters, const struct as_quantity *value,       \
                                    size_t n, size_t changed)
 
-/* ---- All objects below ------------------------------------------------------------------------
- */
+/* ---- All objects below ----------------------------------------------------------------------- */
 
 /* From 0. */
 ABOVE_FUNCTION(above_maximum)
@@ -133,8 +132,7 @@ const struct as_function as_above_functions[] = {
 };
 const size_t as_above_functions_n = sizeof as_above_functions / sizeof *as_above_functions;
 
-/* ---- CPUs -------------------------------------------------------------------------------------
- */
+/* ---- CPUs ------------------------------------------------------------------------------------ */
 
 static struct as_quantity cpu_value(parameters_t parameters, struct as_quantity value)
 {
@@ -173,8 +171,7 @@ const struct as_function as_cpu_functions[] = {
 };
 const size_t as_cpu_functions_n = sizeof as_cpu_functions / sizeof *as_cpu_functions;
 
-/* ---- Two windows ------------------------------------------------------------------------------
- */
+/* ---- Two windows ----------------------------------------------------------------------------- */
 
 #define DERIVED_FUNCTION(name)                                                                     \
     static struct as_quantity name(struct as_derived_state *state, struct as_quantity a,           \

@@ -12,8 +12,7 @@
 #define PLACES_MAX        ((uint64_t)1 << 20)
 #define CODES_MAX         10000 /* span of codes that get a column each */
 
-/* ---- Scales -----------------------------------------------------------------------------------
- */
+/* ---- Scales ---------------------------------------------------------------------------------- */
 
 void as_cells_extend(struct as_cells_extent *e, struct as_quantity value)
 {
@@ -106,8 +105,7 @@ static int64_t column_of(const struct as_histogram_scale *scale, struct as_quant
     return column < scale->columns_n ? column : scale->columns_n - 1;
 }
 
-/* ---- Cells ------------------------------------------------------------------------------------
- */
+/* ---- Cells ----------------------------------------------------------------------------------- */
 
 static uint64_t hash_place(uint32_t row, int64_t plane, int64_t column)
 {

@@ -10,8 +10,7 @@ typedef struct as_cfg_place place_t;
 
 #define LIST_MAX ((int64_t)1 << 20) /* values of a parameter */
 
-/* ---- Slots: the place of a function in its window ---------------------------------------------
- */
+/* ---- Slots: the place of a function in its window -------------------------------------------- */
 
 enum {
     SLOT_THREAD = 1,
@@ -77,8 +76,7 @@ static bool read_slot(struct as_view word, uint32_t top_n, uint32_t *out)
     return true;
 }
 
-/* ---- Functions --------------------------------------------------------------------------------
- */
+/* ---- Functions ------------------------------------------------------------------------------- */
 
 static int choose_function(place_t *place, uint32_t slot, struct as_view name)
 {
@@ -221,8 +219,7 @@ void as_cfg_write_composed(const place_t *place, struct as_str *out)
     as_str_appendz(out, " } }");
 }
 
-/* ---- Parameters -------------------------------------------------------------------------------
- */
+/* ---- Parameters ------------------------------------------------------------------------------ */
 
 static int read_list(place_t *place, struct as_view *rest, struct as_parameters *parameters,
                      unsigned list)
@@ -307,8 +304,7 @@ void as_cfg_write_parameters(const place_t *place, struct as_str *out)
     as_str_appendz(out, "}");
 }
 
-/* ---- Filters ----------------------------------------------------------------------------------
- */
+/* ---- Filters --------------------------------------------------------------------------------- */
 
 /* "evt_type n value ..." */
 int as_cfg_read_filter(place_t *place, struct as_view value)

@@ -7,8 +7,7 @@
 
 typedef struct as_cfg_place place_t;
 
-/* ---- Windows ----------------------------------------------------------------------------------
- */
+/* ---- Windows --------------------------------------------------------------------------------- */
 
 #define READ(name)  static int read_##name(place_t *place, struct as_view value)
 #define WRITE(name) static void write_##name(const place_t *place, struct as_str *out)
@@ -187,8 +186,7 @@ WRITE(window_shifts)
                    (long long)place->window->shift[1]);
 }
 
-/* ---- Tables -----------------------------------------------------------------------------------
- */
+/* ---- Tables ---------------------------------------------------------------------------------- */
 
 #undef TRUE_WORD
 #undef FALSE_WORD
@@ -271,8 +269,7 @@ WRITE(fixed_delta)
     as_str_appendz(out, place->table->fixed_delta > 0 ? TRUE_WORD : FALSE_WORD);
 }
 
-/* ---- The table --------------------------------------------------------------------------------
- */
+/* ---- The table ------------------------------------------------------------------------------- */
 
 #define OF_WINDOW(key, name)                                                                       \
     {                                                                                              \

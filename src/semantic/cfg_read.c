@@ -40,8 +40,7 @@ static int store_cfg_line(struct cfg_reading *r, struct as_view text, int key, u
     return as_error_nomem(r->err, r->name);
 }
 
-/* ---- Sections ---------------------------------------------------------------------------------
- */
+/* ---- Sections -------------------------------------------------------------------------------- */
 
 static int begin_window(struct cfg_reading *r)
 {
@@ -82,8 +81,7 @@ static int add_description(struct cfg_reading *r, struct as_view line)
     return rc < 0 ? as_error_nomem(r->err, r->name) : 0;
 }
 
-/* ---- Lines ------------------------------------------------------------------------------------
- */
+/* ---- Lines ----------------------------------------------------------------------------------- */
 
 static int find_key(struct as_view line, struct as_view *value)
 {
@@ -147,8 +145,7 @@ static int read_cfg_line(struct cfg_reading *r, struct as_view line)
     return store_cfg_line(r, line, -1, 0);
 }
 
-/* ---- What the lines mean together -------------------------------------------------------------
- */
+/* ---- What the lines mean together ------------------------------------------------------------ */
 
 static bool find_window(const struct as_configuration *c, int64_t id, size_t *out)
 {

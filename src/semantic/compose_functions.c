@@ -22,8 +22,7 @@ static struct as_quantity time_in_units(const compose_t *state, int64_t ns)
     return as_quantity_divide(as_whole(ns), as_whole(state->unit_ns));
 }
 
-/* ---- Arithmetic -------------------------------------------------------------------------------
- */
+/* ---- Arithmetic ------------------------------------------------------------------------------ */
 
 COMPOSE_FUNCTION(compose_as_is)
 {
@@ -164,8 +163,7 @@ COMPOSE_FUNCTION(compose_power)
     return as_real(pow(as_quantity_double(first_of(state)), as_quantity_double(value)));
 }
 
-/* ---- Selection --------------------------------------------------------------------------------
- */
+/* ---- Selection ------------------------------------------------------------------------------- */
 
 /* Pairs of a max (first list) and a min (second list). */
 static bool in_ranges(const compose_t *state, struct as_quantity value, bool with_max)
@@ -226,8 +224,7 @@ COMPOSE_FUNCTION(compose_translate)
     return value;
 }
 
-/* ---- History ----------------------------------------------------------------------------------
- */
+/* ---- History --------------------------------------------------------------------------------- */
 
 /* A value that is not 0 goes on top, 0 takes the top off. */
 static struct as_quantity stack_value(compose_t *state, struct as_quantity value)
@@ -310,8 +307,7 @@ COMPOSE_FUNCTION(compose_delta)
     return as_quantity_subtract(value, before);
 }
 
-/* ---- Times ------------------------------------------------------------------------------------
- */
+/* ---- Times ----------------------------------------------------------------------------------- */
 
 COMPOSE_FUNCTION(compose_burst_time)
 {
@@ -336,8 +332,7 @@ COMPOSE_FUNCTION(compose_end_time)
     return time_in_units(state, end_ns);
 }
 
-/* ---- The table --------------------------------------------------------------------------------
- */
+/* ---- The table ------------------------------------------------------------------------------- */
 
 #define ROW(function, text, names, values, says, ...)                                              \
     {                                                                                              \

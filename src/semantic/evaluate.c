@@ -70,8 +70,7 @@ struct as_evaluator {
     int64_t last_ns, end_ns;
 };
 
-/* ---- Adding -----------------------------------------------------------------------------------
- */
+/* ---- Adding ---------------------------------------------------------------------------------- */
 
 int as_evaluator_new(const struct as_machine_objects *objects,
                      const struct as_evaluator_options *options, struct as_evaluator **out)
@@ -128,8 +127,7 @@ int as_evaluator_add(struct as_evaluator *e, const struct as_configuration *c,
     return rc < 0 ? as_error_nomem(err, "results of an evaluation") : 0;
 }
 
-/* ---- Pieces -----------------------------------------------------------------------------------
- */
+/* ---- Pieces ---------------------------------------------------------------------------------- */
 
 static int64_t range_end(const struct as_evaluator *e)
 {
@@ -197,8 +195,7 @@ static int on_round(void *context, uint32_t at, int64_t ns)
     return 0;
 }
 
-/* ---- Passes -----------------------------------------------------------------------------------
- */
+/* ---- Passes ---------------------------------------------------------------------------------- */
 
 static void end_pass_memory(struct as_evaluator *e)
 {
@@ -460,8 +457,7 @@ unsigned as_evaluator_kinds(const struct as_evaluator *e)
     return e->kinds;
 }
 
-/* ---- Records ----------------------------------------------------------------------------------
- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
 static uint32_t object_of(const struct as_evaluator *e, enum as_object_level level, uint32_t thread,
                           uint32_t cpu, bool *is_known)
@@ -557,8 +553,7 @@ int as_evaluator_add_line(struct as_evaluator *e, const struct as_semantic_line 
     return as_record_order_add(&e->order, line);
 }
 
-/* ---- Threads one by one -----------------------------------------------------------------------
- */
+/* ---- Threads one by one ---------------------------------------------------------------------- */
 
 /* True if each row of each table has one root. With several, the order of sums would differ. */
 static bool rows_have_one_root(const struct as_evaluator *e)
@@ -638,8 +633,7 @@ int64_t as_evaluator_end_ns(const struct as_evaluator *e)
     return e->end_ns;
 }
 
-/* ---- Results ----------------------------------------------------------------------------------
- */
+/* ---- Results --------------------------------------------------------------------------------- */
 
 const struct as_time_line *as_evaluator_time_lines(const struct as_evaluator *e, size_t *n)
 {

@@ -63,8 +63,7 @@ int as_evaluator_end_pass(struct as_evaluator *evaluation, int64_t end_ns, struc
 /* The end of the trace, ns, after a pass. */
 int64_t as_evaluator_end_ns(const struct as_evaluator *evaluation);
 
-/* ---- Results ----------------------------------------------------------------------------------
- */
+/* ---- Results --------------------------------------------------------------------------------- */
 
 struct as_time_line {
     const struct as_configuration *configuration;

@@ -33,8 +33,7 @@ struct as_quantity as_parameter(const struct as_parameters *parameters, unsigned
 bool as_parameter_has(const struct as_parameters *parameters, unsigned list,
                       struct as_quantity value);
 
-/* ---- Thread functions -------------------------------------------------------------------------
- */
+/* ---- Thread functions ------------------------------------------------------------------------ */
 
 /* A thread function at work on one object. */
 struct as_thread_state {
@@ -62,8 +61,7 @@ enum as_ahead {
                          (begin, end] */
 };
 
-/* ---- Other functions --------------------------------------------------------------------------
- */
+/* ---- Other functions ------------------------------------------------------------------------- */
 
 /* A function of one value at work on one object. */
 struct as_compose_state {

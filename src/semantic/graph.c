@@ -99,8 +99,7 @@ static int build_single(const struct graph_building *b, const struct as_window *
     return add_compose(g, w, &w->compose[level], out);
 }
 
-/* ---- Derived windows --------------------------------------------------------------------------
- */
+/* ---- Derived windows ------------------------------------------------------------------------- */
 
 static int build_window(const struct graph_building *b, const struct as_window *w, uint32_t object,
                         uint32_t *out, struct assay_error *err);
@@ -154,8 +153,7 @@ static int build_derived(const struct graph_building *b, const struct as_window 
     return add_compose(b->graph, w, &w->compose[level], out);
 }
 
-/* ---- Windows ----------------------------------------------------------------------------------
- */
+/* ---- Windows --------------------------------------------------------------------------------- */
 
 /* Threads and CPUs do not contain each other. */
 static int check_operands(const struct graph_building *b, const struct as_window *w,

@@ -3,8 +3,7 @@
 #include "base/error.h"
 #include "semantic/node.h"
 
-/* ---- Filters ----------------------------------------------------------------------------------
- */
+/* ---- Filters --------------------------------------------------------------------------------- */
 
 static bool part_passes(const struct as_window *w, enum as_filter_part_id part, int64_t value)
 {
@@ -84,8 +83,7 @@ bool as_window_passes(const struct as_window *w, const struct as_machine_objects
     return AS_KINDS_STATE >> r->kind & 1 || message_passes(w, objects, r);
 }
 
-/* ---- Pieces -----------------------------------------------------------------------------------
- */
+/* ---- Pieces ---------------------------------------------------------------------------------- */
 
 static const struct as_function *leaf_function(const struct as_node *leaf)
 {
@@ -150,8 +148,7 @@ int as_leaf_start(struct as_node *leaf)
     return begin_piece(leaf, &empty);
 }
 
-/* ---- Bytes between events ---------------------------------------------------------------------
- */
+/* ---- Bytes between events -------------------------------------------------------------------- */
 
 static void add_bytes(struct as_node *leaf, const struct as_semantic_record *r)
 {
@@ -195,8 +192,7 @@ static int settle_receive(struct as_node *leaf, const struct as_semantic_record 
     return 0;
 }
 
-/* ---- Records ----------------------------------------------------------------------------------
- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
 static int settle_gaps(struct as_node *leaf, int64_t now_ns)
 {

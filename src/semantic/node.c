@@ -6,8 +6,7 @@
 
 #include "base/error.h"
 
-/* ---- Steps ------------------------------------------------------------------------------------
- */
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
 static const struct as_value_step *first_step(const struct as_node *node)
 {
@@ -32,8 +31,7 @@ static struct as_node *child_of(struct as_node_graph *g, const struct as_node *n
     return &g->node.at[node->child.at[at]];
 }
 
-/* ---- One value --------------------------------------------------------------------------------
- */
+/* ---- One value ------------------------------------------------------------------------------- */
 
 static int step_composed(struct as_node *node, struct as_quantity value, int64_t begin_ns,
                          int64_t end_ns)
@@ -112,8 +110,7 @@ static int run_compose(struct as_node_graph *g, struct as_node *node)
     return 0;
 }
 
-/* ---- Shifts -----------------------------------------------------------------------------------
- */
+/* ---- Shifts ---------------------------------------------------------------------------------- */
 
 /* The value of the piece so many later (or before), times a factor. */
 static int run_shift(struct as_node_graph *g, struct as_node *node)
@@ -156,8 +153,7 @@ static int end_shift(struct as_node *node)
     return 0;
 }
 
-/* ---- Many values ------------------------------------------------------------------------------
- */
+/* ---- Many values ----------------------------------------------------------------------------- */
 
 /* A step of a child, and how many the child had at that time before. */
 struct round_step {
@@ -290,8 +286,7 @@ static int run_rounds(struct as_node_graph *g, uint32_t at)
     return rc;
 }
 
-/* ---- The data in one piece of the control -----------------------------------------------------
- */
+/* ---- The data in one piece of the control ---------------------------------------------------- */
 
 /* Pieces of the data that end after the begin of the control's, and begin before its end. */
 static struct as_quantity fold_pieces(const struct as_node *node, int64_t begin_ns, int64_t end_ns)
@@ -377,8 +372,7 @@ static int run_fold(struct as_node_graph *g, struct as_node *node, int64_t trace
     return 0;
 }
 
-/* ---- All --------------------------------------------------------------------------------------
- */
+/* ---- All ------------------------------------------------------------------------------------- */
 
 static int run_node(struct as_node_graph *g, uint32_t at, int64_t now_ns, int64_t trace_end_ns)
 {

@@ -15,8 +15,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 
-/* ---- Objects: all of them count from 0 over the whole trace -----------------------------------
- */
+/* ---- Objects: all of them count from 0 over the whole trace ---------------------------------- */
 
 enum as_object_level {
     AS_OBJECT_LEVEL_WORKLOAD,
@@ -61,8 +60,7 @@ void as_objects_below(const struct as_machine_objects *objects, enum as_object_l
 void as_objects_name(const struct as_machine_objects *objects, enum as_object_level level,
                      uint32_t object, struct as_str *out);
 
-/* ---- Lines ------------------------------------------------------------------------------------
- */
+/* ---- Lines ----------------------------------------------------------------------------------- */
 
 struct as_semantic_message {
     uint32_t sender, receiver;         /* threads */
@@ -90,8 +88,7 @@ struct as_semantic_line {
 };
 _Static_assert(offsetof(struct as_semantic_line, ns) == 0, "ordered by its first number");
 
-/* ---- Records ----------------------------------------------------------------------------------
- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
 /* Those of a thread at one time stand in this order, PHY_SEND and what is above it in
  * as_record_class[]. */

@@ -42,8 +42,7 @@ void as_cell_add_receive(struct as_cell_sums *cell, int64_t size_b)
     cell->received_b += size_b;
 }
 
-/* ---- Formulas ---------------------------------------------------------------------------------
- */
+/* ---- Formulas -------------------------------------------------------------------------------- */
 
 #define STATISTIC(name) static struct as_quantity name(cell_t *cell, context_t *context)
 #define UNUSED_CONTEXT  ((void)cell, (void)context)
@@ -223,8 +222,7 @@ STATISTIC(stat_max_received)
     return as_whole(cell->max_received_b);
 }
 
-/* ---- The table --------------------------------------------------------------------------------
- */
+/* ---- The table ------------------------------------------------------------------------------- */
 
 const struct as_statistic as_statistics[] = {
     {"Time", "time", "time in the column", false, stat_time},
@@ -268,8 +266,7 @@ const struct as_statistic *as_statistic_find(struct as_view name)
     return NULL;
 }
 
-/* ---- Totals -----------------------------------------------------------------------------------
- */
+/* ---- Totals ---------------------------------------------------------------------------------- */
 
 void as_totals_add(struct as_totals *t, struct as_quantity value)
 {

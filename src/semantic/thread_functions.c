@@ -22,8 +22,7 @@ static struct as_quantity in_units(const state_t *state, int64_t ns)
     return as_quantity_divide(as_whole(ns), as_whole(state->unit_ns));
 }
 
-/* ---- States -----------------------------------------------------------------------------------
- */
+/* ---- States ---------------------------------------------------------------------------------- */
 
 /* A gap is state 0. */
 static int64_t state_of(const record_t *begin)
@@ -84,8 +83,7 @@ THREAD_FUNCTION(state_duration)
     return in_units(state, end_ns - begin->ns);
 }
 
-/* ---- Events -----------------------------------------------------------------------------------
- */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
 THREAD_FUNCTION(last_type)
 {
@@ -185,8 +183,7 @@ THREAD_FUNCTION(between_events)
     return in_units(state, next->ns - begin->ns);
 }
 
-/* ---- Messages ---------------------------------------------------------------------------------
- */
+/* ---- Messages -------------------------------------------------------------------------------- */
 
 static int64_t later_receive_ns(const struct as_semantic_message *m)
 {
@@ -410,8 +407,7 @@ THREAD_FUNCTION(bytes_of_receives)
     return count_up(state, begin, as_record_is_receive(state, begin), true);
 }
 
-/* ---- Objects ----------------------------------------------------------------------------------
- */
+/* ---- Objects --------------------------------------------------------------------------------- */
 
 static int64_t object_number(const state_t *state, const record_t *begin,
                              enum as_object_level level)
@@ -457,8 +453,7 @@ OBJECT_FUNCTIONS(thread, AS_OBJECT_LEVEL_THREAD)
 OBJECT_FUNCTIONS(node, AS_OBJECT_LEVEL_NODE)
 OBJECT_FUNCTIONS(cpu, AS_OBJECT_LEVEL_CPU)
 
-/* ---- The table --------------------------------------------------------------------------------
- */
+/* ---- The table ------------------------------------------------------------------------------- */
 
 #define ROW(function, text, names, values, bounds, ...)                                            \
     {                                                                                              \

@@ -3,8 +3,7 @@
 
 #include "base/error.h"
 
-/* ---- Words ------------------------------------------------------------------------------------
- */
+/* ---- Words ----------------------------------------------------------------------------------- */
 
 static const struct {
     const char *word, *label;
@@ -74,8 +73,7 @@ const char *as_filter_test_word(enum as_filter_test test)
     return words[test];
 }
 
-/* ---- Filters ----------------------------------------------------------------------------------
- */
+/* ---- Filters --------------------------------------------------------------------------------- */
 
 static bool test_passes(enum as_filter_test test, int to_value)
 {
@@ -106,8 +104,7 @@ bool as_filter_passes(const struct as_filter_part *part, struct as_quantity valu
     return part->test != AS_TEST_EQUAL;
 }
 
-/* ---- Windows ----------------------------------------------------------------------------------
- */
+/* ---- Windows --------------------------------------------------------------------------------- */
 
 static struct as_function_use use_of(enum as_function_family family, const char *name)
 {

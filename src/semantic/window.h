@@ -10,8 +10,7 @@
 #include "semantic/function.h"
 #include "semantic/statistic.h"
 
-/* ---- Filters ----------------------------------------------------------------------------------
- */
+/* ---- Filters --------------------------------------------------------------------------------- */
 
 enum as_filter_part_id {
     AS_FILTER_FROM, /* objects of the window's level, from 1 */
@@ -45,8 +44,7 @@ const char *as_filter_part_word(enum as_filter_part_id part);
 const char *as_filter_test_word(enum as_filter_test test);
 bool as_filter_passes(const struct as_filter_part *part, struct as_quantity value);
 
-/* ---- Windows ----------------------------------------------------------------------------------
- */
+/* ---- Windows --------------------------------------------------------------------------------- */
 
 struct as_function_use {
     const struct as_function *function;
@@ -79,8 +77,7 @@ struct as_window {
     int64_t shift[2]; /* pieces; above 0: the value of so many pieces later */
 };
 
-/* ---- Tables -----------------------------------------------------------------------------------
- */
+/* ---- Tables ---------------------------------------------------------------------------------- */
 
 struct as_histogram_scale {
     struct as_quantity min, max, delta;
@@ -113,8 +110,7 @@ struct as_histogram {
     int64_t decimals; /* of text */
 };
 
-/* ---- Configurations ---------------------------------------------------------------------------
- */
+/* ---- Configurations -------------------------------------------------------------------------- */
 
 /* A line of the file, as written back where its key is not known. */
 struct as_cfg_line {

@@ -27,8 +27,7 @@ struct timeline_request {
     struct as_json json;
 };
 
-/* ---- Queries ----------------------------------------------------------------------------------
- */
+/* ---- Queries --------------------------------------------------------------------------------- */
 
 static bool query_text(struct as_view query, const char *key, struct as_view *out)
 {
@@ -83,8 +82,7 @@ static void read_view(struct timeline_request *r, struct as_timeline_view *v)
     r->is_bad |= v->from_ns > v->to_ns || (int64_t)v->rows_n * v->pixels_n > FIELDS_MAX;
 }
 
-/* ---- Words ------------------------------------------------------------------------------------
- */
+/* ---- Words ----------------------------------------------------------------------------------- */
 
 /* Labels of all objects of a level: of the .row file, or "THREAD 1.2.1". */
 static void write_objects(struct timeline_request *r, enum as_object_level level)
@@ -132,8 +130,7 @@ static void write_type(struct timeline_request *r, int64_t type)
     write_label(r, "label", known ? known->label : NULL);
 }
 
-/* ---- What there is ----------------------------------------------------------------------------
- */
+/* ---- What there is --------------------------------------------------------------------------- */
 
 static void write_metrics(struct timeline_request *r)
 {
@@ -234,8 +231,7 @@ static int answer_metric(struct timeline_request *r)
     return 200;
 }
 
-/* ---- Pictures ---------------------------------------------------------------------------------
- */
+/* ---- Pictures -------------------------------------------------------------------------------- */
 
 /* Room behind the head of a tile; NULL: no memory. */
 static void *tile_room(struct timeline_request *r, const struct as_timeline_view *v, uint32_t kind,
@@ -325,8 +321,7 @@ static int answer_messages(struct timeline_request *r)
     return rc < 0 ? 500 : 200;
 }
 
-/* ---- One moment -------------------------------------------------------------------------------
- */
+/* ---- One moment ------------------------------------------------------------------------------ */
 
 static void write_value(struct timeline_request *r, const struct as_timeline_item *item)
 {
@@ -436,8 +431,7 @@ static int answer_find(struct timeline_request *r)
     return 200;
 }
 
-/* ---- Tables -----------------------------------------------------------------------------------
- */
+/* ---- Tables ---------------------------------------------------------------------------------- */
 
 static int write_code_rows(struct timeline_request *r, const struct as_timeline_view *v)
 {
@@ -531,8 +525,7 @@ static int answer_cfg(struct timeline_request *r)
     return rc == 0 ? 200 : 500;
 }
 
-/* ---- Requests ---------------------------------------------------------------------------------
- */
+/* ---- Requests -------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;

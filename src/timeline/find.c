@@ -9,8 +9,7 @@
 
 #define PAIRS_MAX ((size_t)1 << 18)
 
-/* ---- Types and values -------------------------------------------------------------------------
- */
+/* ---- Types and values ------------------------------------------------------------------------ */
 
 static int compare_types(const void *a, const void *b)
 {
@@ -58,8 +57,7 @@ void as_timeline_extremes(const struct as_timeline_index *index, double *min, do
     }
 }
 
-/* ---- Next ones --------------------------------------------------------------------------------
- */
+/* ---- Next ones ------------------------------------------------------------------------------- */
 
 static void offer_event(const struct as_timeline_index *index, const struct as_timeline_series *s,
                         int64_t ns, bool is_back, struct as_timeline_found *out)
@@ -127,8 +125,7 @@ bool as_timeline_next_code(const struct as_timeline_index *index, uint32_t row, 
     return false;
 }
 
-/* ---- Messages ---------------------------------------------------------------------------------
- */
+/* ---- Messages -------------------------------------------------------------------------------- */
 
 static bool is_on_its_way(const struct as_timeline_message *m, int64_t from_ns, int64_t to_ns)
 {
@@ -202,8 +199,7 @@ int as_timeline_pick_messages(const struct as_timeline_index *index, int64_t fro
     return p.step ? pick_messages(index, from_ns, to_ns, &p) : 0;
 }
 
-/* ---- Pairs ------------------------------------------------------------------------------------
- */
+/* ---- Pairs ----------------------------------------------------------------------------------- */
 
 struct pair_adding {
     struct as_timeline_pairs *pairs;

@@ -13,8 +13,7 @@
 
 #define DIGEST_B 65536u
 
-/* ---- The trace of an index --------------------------------------------------------------------
- */
+/* ---- The trace of an index ------------------------------------------------------------------- */
 
 static uint64_t mix_bytes(uint64_t hash, const char *p, size_t n)
 {
@@ -52,8 +51,7 @@ int as_timeline_identify(const char *trace, struct as_view window, struct as_tim
     return 0;
 }
 
-/* ---- Opening ----------------------------------------------------------------------------------
- */
+/* ---- Opening --------------------------------------------------------------------------------- */
 
 static unsigned columns_of(uint32_t kind)
 {
@@ -148,8 +146,7 @@ static bool index_fits(struct as_timeline_index *index)
     return blocks_fit(index) && series_fit(index);
 }
 
-/* ---- Digests ----------------------------------------------------------------------------------
- */
+/* ---- Digests --------------------------------------------------------------------------------- */
 
 uint64_t as_timeline_digest(const struct as_timeline_index *index)
 {
@@ -224,8 +221,7 @@ void as_timeline_index_close(struct as_timeline_index *index)
     *index = (struct as_timeline_index){0};
 }
 
-/* ---- Finding ----------------------------------------------------------------------------------
- */
+/* ---- Finding --------------------------------------------------------------------------------- */
 
 static bool series_is_before(const struct as_timeline_series *s, enum as_timeline_kind kind,
                              uint32_t object, int64_t type)

@@ -62,8 +62,7 @@ struct index_writer {
     int64_t column[AS_TIMELINE_MESSAGE_BLOCK_N]; /* one that is written */
 };
 
-/* ---- Blocks -----------------------------------------------------------------------------------
- */
+/* ---- Blocks ---------------------------------------------------------------------------------- */
 
 static void write_words(struct index_writer *w, const void *p, size_t n_b)
 {
@@ -210,8 +209,7 @@ static int add_series(struct index_writer *w, enum as_timeline_kind kind, uint32
     return as_vec_push(&w->series, s);
 }
 
-/* ---- Pieces -----------------------------------------------------------------------------------
- */
+/* ---- Pieces ---------------------------------------------------------------------------------- */
 
 static uint64_t bits_of(double value)
 {
@@ -271,8 +269,7 @@ static int on_index_piece(void *context, uint32_t time_line, uint32_t object, in
     return 0;
 }
 
-/* ---- Events and messages ----------------------------------------------------------------------
- */
+/* ---- Events and messages --------------------------------------------------------------------- */
 
 static int events_series(struct index_writer *w, const struct as_semantic_line *line, uint32_t *out)
 {
@@ -407,8 +404,7 @@ static int on_index_line(void *context, const struct as_semantic_line *line)
     return line->kind == AS_LINE_EVENT ? add_event(w, line) : add_message(w, line);
 }
 
-/* ---- Begin and end ----------------------------------------------------------------------------
- */
+/* ---- Begin and end --------------------------------------------------------------------------- */
 
 static void writer_clear(struct index_writer *w)
 {

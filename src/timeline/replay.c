@@ -49,8 +49,7 @@ static int replay_damage(struct index_replay *r)
     return as_error_set(r->err, ASSAY_ERR_CORRUPT, "%s: is damaged; remove it", r->path);
 }
 
-/* ---- Cursors ----------------------------------------------------------------------------------
- */
+/* ---- Cursors --------------------------------------------------------------------------------- */
 
 static void take_columns(struct replay_cursor *c, const uint8_t *at, uint32_t widths,
                          unsigned columns_n)
@@ -174,8 +173,7 @@ static int list_cursors(struct index_replay *r)
     return r->kinds & AS_KINDS_MESSAGE ? add_cursor(r, &messages) : 0;
 }
 
-/* ---- Lines ------------------------------------------------------------------------------------
- */
+/* ---- Lines ----------------------------------------------------------------------------------- */
 
 static int fill_series_line(struct index_replay *r, struct replay_cursor *c,
                             struct as_semantic_line *line)
@@ -252,8 +250,7 @@ static inline int replay_line(struct index_replay *r, struct replay_cursor *c)
                         : as_evaluator_add_line(r->evaluation, &line);
 }
 
-/* ---- Order ------------------------------------------------------------------------------------
- */
+/* ---- Order ----------------------------------------------------------------------------------- */
 
 static void sift_replay_down(struct replay_place *heap, size_t n, size_t at)
 {
@@ -415,8 +412,7 @@ static int replay_pass(struct as_evaluated *trace, struct as_evaluator *evaluati
     return rc == ASSAY_ERR_NOMEM ? as_error_nomem(err, path) : rc;
 }
 
-/* ---- Index or trace ---------------------------------------------------------------------------
- */
+/* ---- Index or trace -------------------------------------------------------------------------- */
 
 static const struct as_ready *ready_states(void)
 {

@@ -19,8 +19,7 @@ static uint64_t time_between(int64_t begin_ns, int64_t end_ns)
     return end_ns > begin_ns ? (uint64_t)end_ns - (uint64_t)begin_ns : 0;
 }
 
-/* ---- A walk over pieces -----------------------------------------------------------------------
- */
+/* ---- A walk over pieces ---------------------------------------------------------------------- */
 
 struct piece_walk {
     const struct as_timeline_index *index;
@@ -115,8 +114,7 @@ static bool begin_walk(struct piece_walk *w, const struct as_timeline_index *ind
     return true;
 }
 
-/* ---- Codes ------------------------------------------------------------------------------------
- */
+/* ---- Codes ----------------------------------------------------------------------------------- */
 
 static struct as_timeline_shares shares_of(const uint64_t *before, const uint64_t *after,
                                            uint64_t codes_n, uint64_t length_ns)
@@ -248,8 +246,7 @@ void as_timeline_add_code_times(const struct as_timeline_index *index, uint32_t 
         out[code] += times[code];
 }
 
-/* ---- Numbers ----------------------------------------------------------------------------------
- */
+/* ---- Numbers --------------------------------------------------------------------------------- */
 
 struct level_sum {
     double integral, max, min;
@@ -393,8 +390,7 @@ void as_timeline_draw_levels(const struct as_timeline_index *index,
         draw_level_row(index, view, view->first_row + row, out + (size_t)row * view->pixels_n);
 }
 
-/* ---- Events -----------------------------------------------------------------------------------
- */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
 /* Finds the pixel of each event, where events are few. */
 static void draw_few(const struct as_timeline_index *index, const struct as_timeline_series *series,

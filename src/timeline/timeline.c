@@ -13,8 +13,7 @@
 
 #define CFG_MAX_B ((size_t)16 << 20)
 
-/* ---- Files ------------------------------------------------------------------------------------
- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 static int metric_path(const struct as_timeline_trace *t, const struct as_timeline_metric *metric,
                        struct as_str *out, struct assay_error *err)
@@ -51,8 +50,7 @@ static int make_folder(struct as_timeline_trace *t, struct assay_error *err)
     return make_aside(t, err);
 }
 
-/* ---- Metrics ----------------------------------------------------------------------------------
- */
+/* ---- Metrics --------------------------------------------------------------------------------- */
 
 static int add_metric(struct as_timeline_trace *t, const struct as_ready *ready,
                       struct assay_error *err)
@@ -184,8 +182,7 @@ int as_timeline_open(struct as_evaluated *trace, const struct as_timeline_option
     return rc;
 }
 
-/* ---- Metrics that are made later --------------------------------------------------------------
- */
+/* ---- Metrics that are made later ------------------------------------------------------------- */
 
 static _Atomic bool is_closing;
 

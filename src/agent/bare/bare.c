@@ -29,8 +29,7 @@ __attribute__((used)) void as_bare_do(uint64_t hook, struct as_bare_given *given
 static struct as_patcher_locals unborn = {.self = &unborn};
 static struct as_patcher_locals *locals_first; /* of all threads that have a file */
 
-/* ---- What the core of the other agent does otherwise ------------------------------------------
- */
+/* ---- What the core of the other agent does otherwise ----------------------------------------- */
 
 bool as_agent_is_confined(void)
 {

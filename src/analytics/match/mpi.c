@@ -34,8 +34,7 @@ static void end_request(struct as_trace_walk *walk, struct as_request *request)
         as_numbered_drop(&walk->requests, sizeof *request, request);
 }
 
-/* ---- Transfers ---------------------------------------------------------------------------------
- */
+/* ---- Transfers ------------------------------------------------------------------------------- */
 
 /* A collective in which this rank has bytes: others only wait, or make something. */
 static bool has_bytes(const struct as_call_record *record)

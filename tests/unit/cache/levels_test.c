@@ -13,8 +13,7 @@
 #include "base/alloc.h"
 #include "cache/cache.h"
 
-/* ---- A plain model: every line that a level has, with the time of its last use ----------------
- */
+/* ---- A plain model: every line that a level has, with the time of its last use --------------- */
 
 enum { SLOW_LINES = 4096 };
 

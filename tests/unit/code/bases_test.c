@@ -124,8 +124,7 @@ static void check_names(const char *compiler, const char *suffix, const char *so
     check_names_with(compiler, "", suffix, source, least_pct);
 }
 
-/* ---- C ----------------------------------------------------------------------------------------
- */
+/* ---- C --------------------------------------------------------------------------------------- */
 
 static const char c_source[] =
     "struct grid { int n; double *u; struct { float *m; } in; double own[64]; };\n"
@@ -266,8 +265,7 @@ static void test_spills_to_vectors(void **state)
     check_names("gcc", "c", vector_source, 85);
 }
 
-/* ---- C++ --------------------------------------------------------------------------------------
- */
+/* ---- C++ ------------------------------------------------------------------------------------- */
 
 static const char cpp_source[] =
     "#include <memory>\n"
@@ -401,8 +399,7 @@ static void test_records_that_differ(void **state)
     check_owners("clang++", "", source, 0);
 }
 
-/* ---- Fortran ----------------------------------------------------------------------------------
- */
+/* ---- Fortran --------------------------------------------------------------------------------- */
 
 static const char fortran_source[] = "module grids\n"
                                      "implicit none\n"
@@ -481,8 +478,7 @@ static void test_fortran(void **state)
     check_names("gfortran -fopenmp", "f90", fortran_source, 95);
 }
 
-/* ---- Types ------------------------------------------------------------------------------------
- */
+/* ---- Types ----------------------------------------------------------------------------------- */
 
 static struct as_type type_of(const struct built *b, const char *function, const char *name)
 {

@@ -113,8 +113,7 @@ static void check_extents(const char *compiler, const char *suffix, const char *
         fail_msg("%s: %u of %u strides only", compiler, all.named_n, all.all_n);
 }
 
-/* ---- C ---------------------------------------------------------------------------------------
- */
+/* ---- C --------------------------------------------------------------------------------------- */
 
 static const char c_source[] =
     "double vla(long rows, int lda, double m[rows][lda], int c)\n"
@@ -175,8 +174,7 @@ static void test_c_by_clang(void **state)
     check_extents("clang", "c", c_source, 85);
 }
 
-/* ---- C++ -------------------------------------------------------------------------------------
- */
+/* ---- C++ ------------------------------------------------------------------------------------- */
 
 static const char cpp_source[] =
     "struct Grid { int n, ld; double *u; Grid(int m); double sum(int c) const; };\n"
@@ -199,8 +197,7 @@ static void test_cpp(void **state)
     check_extents("clang++", "cpp", cpp_source, 50);
 }
 
-/* ---- Fortran --------------------------------------------------------------------------------
- */
+/* ---- Fortran --------------------------------------------------------------------------------- */
 
 static const char fortran_source[] = "module grids\n"
                                      "implicit none\n"
@@ -302,8 +299,7 @@ static void test_fortran(void **state)
     check_extents("gfortran", "f90", fortran_source, 90);
 }
 
-/* ---- Memory ---------------------------------------------------------------------------------
- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* Without memory for a text the stride has no name. */
 static void test_no_memory_is_no_name(void **state)

@@ -328,8 +328,7 @@ static void names_of_processors(void **state)
     expect_name("AuthenticAMD", -1, -1, -1, NULL);
 }
 
-/* ---- Counters ----------------------------------------------------------------------------------
- */
+/* ---- Counters -------------------------------------------------------------------------------- */
 
 static void expect_words(int answer, int paranoid, const char *hypervisor, const char *part)
 {

@@ -17,8 +17,7 @@
 #include "all_forms.h"
 #include "measure/table.h"
 
-/* ---- The core -----------------------------------------------------------------------------------
- */
+/* ---- The core -------------------------------------------------------------------------------- */
 
 enum {
     RUNS = 60,
@@ -160,8 +159,7 @@ static void run_block(const uint8_t *bytes, size_t n, struct assay_cycles *out)
     assay_code_free(&code);
 }
 
-/* ---- Chains -------------------------------------------------------------------------------------
- */
+/* ---- Chains ---------------------------------------------------------------------------------- */
 
 static struct as_table_work made_work(void)
 {
@@ -306,8 +304,7 @@ static void gathers_are_followed_by_their_indices(void **state)
                   20 - 7);
 }
 
-/* ---- Late results -------------------------------------------------------------------------------
- */
+/* ---- Late results ---------------------------------------------------------------------------- */
 
 static void late_results_are_found(void **state)
 {

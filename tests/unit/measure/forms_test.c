@@ -155,8 +155,7 @@ static void implied_chains_are_broken(void **state)
     assert_true(as_form_breaker(form_named("div r64"), bytes) > 0);
 }
 
-/* ---- Lines -------------------------------------------------------------------------------------
- */
+/* ---- Lines ----------------------------------------------------------------------------------- */
 
 /* A core of six ways: four ALUs, one of which multiplies, two pipes of vectors, two loads, a store.
  */
@@ -527,8 +526,7 @@ static void noise_stands_in_the_line(void **state)
     expect_line("bsf r64,r64", &t, "1\town:1\t1\t-\tm1 0.4%");
 }
 
-/* ---- A table ------------------------------------------------------------------------------------
- */
+/* ---- A table --------------------------------------------------------------------------------- */
 
 static size_t count_lines(const char *path, const char *begin)
 {

@@ -214,8 +214,7 @@ static void operations_are_counted(void **state)
     as_kernel_close(&kernel);
 }
 
-/* ---- Crews -------------------------------------------------------------------------------------
- */
+/* ---- Crews ----------------------------------------------------------------------------------- */
 
 static void count_call(void *a, void *b, void *c, size_t n, size_t passes)
 {

@@ -199,8 +199,7 @@ static void one_processor_is_enough(void **state)
     assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
-/* ---- The estimator -----------------------------------------------------------------------------
- */
+/* ---- The estimator --------------------------------------------------------------------------- */
 
 static struct as_sample_series series;
 
@@ -395,8 +394,7 @@ static void the_gate_learns(void **state)
     assert_true(gate.best == 5.28);
 }
 
-/* ---- Counted cycles -----------------------------------------------------------------------------
- */
+/* ---- Counted cycles -------------------------------------------------------------------------- */
 
 /* A counter and the work that it counts: seven cycles an iteration, and a hundred around it. */
 struct fake_work {

@@ -17,8 +17,7 @@
 #include "measure/mixture.h"
 #include "measure/table.h"
 
-/* ---- A block ----------------------------------------------------------------------------------
- */
+/* ---- A block --------------------------------------------------------------------------------- */
 
 static double series[8];
 static unsigned asked;
@@ -74,8 +73,7 @@ static void chains_are_whole_or_seen_again(void **state)
     assert_int_equal(asked, 2);
 }
 
-/* ---- Forms ------------------------------------------------------------------------------------
- */
+/* ---- Forms ----------------------------------------------------------------------------------- */
 
 static unsigned noisy_from, noisy_n, blocks_n;
 

@@ -270,8 +270,7 @@ static void sizes_lie_in_the_level(void **state)
     assert_int_equal(as_level_sizes(&rig, 3, &one, size_b), 0);
 }
 
-/* ---- Times of trials ---------------------------------------------------------------------------
- */
+/* ---- Times of trials ------------------------------------------------------------------------- */
 
 static void trials_take_the_clean_ones(void **state)
 {

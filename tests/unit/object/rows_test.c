@@ -446,8 +446,7 @@ static void test_plt(void **state)
     assay_object_close(&object);
 }
 
-/* ---- Threads, damage, memory ------------------------------------------------------------------
- */
+/* ---- Threads, damage, memory ----------------------------------------------------------------- */
 
 struct reader {
     struct assay_object *object;

@@ -44,8 +44,7 @@ static uint64_t any_below(uint64_t n)
     return (t.seed >> 33) % n;
 }
 
-/* ---- The trace --------------------------------------------------------------------------------
- */
+/* ---- The trace ------------------------------------------------------------------------------- */
 
 /* States that follow each other or leave gaps; more values than there are codes, if `wild`. */
 static void write_states(FILE *file, uint32_t thread, bool wild)
@@ -92,8 +91,7 @@ static void write_trace(uint64_t seed, bool wild)
     assert_int_equal(fclose(file), 0);
 }
 
-/* ---- The plain evaluation ---------------------------------------------------------------------
- */
+/* ---- The plain evaluation -------------------------------------------------------------------- */
 
 static int keep_plain(void *context, uint32_t time_line, uint32_t object, int64_t begin_ns,
                       int64_t end_ns, struct as_quantity value)
@@ -144,8 +142,7 @@ static int64_t border_ns(const struct as_timeline_view *v, uint32_t at)
     return v->from_ns + (int64_t)((__int128)(v->to_ns - v->from_ns) * at / v->pixels_n);
 }
 
-/* ---- Comparing --------------------------------------------------------------------------------
- */
+/* ---- Comparing ------------------------------------------------------------------------------- */
 
 static void compare_codes(const struct as_timeline_index *index, const struct as_timeline_view *v,
                           uint32_t row, uint32_t x, const struct as_timeline_shares *got)
@@ -379,8 +376,7 @@ static void compare_code_search(const struct as_timeline_index *index, uint32_t 
     }
 }
 
-/* ---- Tests ------------------------------------------------------------------------------------
- */
+/* ---- Tests ----------------------------------------------------------------------------------- */
 
 static const struct as_ready *ready_of(const char *name)
 {

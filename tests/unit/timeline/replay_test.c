@@ -44,8 +44,7 @@ static uint64_t any_number(uint64_t n)
     return (t.seed >> 33) % n;
 }
 
-/* ---- Evaluating -------------------------------------------------------------------------------
- */
+/* ---- Evaluating ------------------------------------------------------------------------------ */
 
 static int keep_number(void *context, uint32_t time_line, uint32_t object, int64_t begin_ns,
                        int64_t end_ns, struct as_quantity value)
@@ -162,8 +161,7 @@ static unsigned compare_ways(const char *path, int64_t from_ns, int64_t to_ns,
     return differ_n;
 }
 
-/* ---- Indexes ----------------------------------------------------------------------------------
- */
+/* ---- Indexes --------------------------------------------------------------------------------- */
 
 static const struct as_ready *ready_named(const char *name)
 {
@@ -198,8 +196,7 @@ static void make_records(const char *trace_path, const char *path, size_t waitin
     as_configuration_fini(&c);
 }
 
-/* ---- Traces -----------------------------------------------------------------------------------
- */
+/* ---- Traces ---------------------------------------------------------------------------------- */
 
 static void write_random_line(FILE *file, int64_t ns)
 {
@@ -247,8 +244,7 @@ static void write_random_trace(uint64_t seed, unsigned lines_n, unsigned late)
     assert_int_equal(fclose(file), 0);
 }
 
-/* ---- Tests ------------------------------------------------------------------------------------
- */
+/* ---- Tests ----------------------------------------------------------------------------------- */
 
 static void compare_ready(const char *name, int64_t from_ns, int64_t to_ns)
 {
@@ -435,8 +431,7 @@ static int end_folder(void **state)
     return rmdir(t.folder);
 }
 
-/* ---- Other traces -----------------------------------------------------------------------------
- */
+/* ---- Other traces ---------------------------------------------------------------------------- */
 
 static int compare_files(int argc, char **argv)
 {

@@ -391,8 +391,7 @@ void as_opencl_look(const struct as_opencl_call *call)
         as_opencl_collect(call->thread, call->queue, call->looks_n);
 }
 
-/* ---- Calls that use queues ---------------------------------------------------------------------
- */
+/* ---- Calls that use queues ------------------------------------------------------------------- */
 
 void as_opencl_leave(struct as_opencl_call *call)
 {
