@@ -194,7 +194,7 @@ static void test_texts(void **state)
                                       "64:8",
                                       "32K:8 ",
                                       "99999999M:8",
-                                      "32K:8,257K:0"};
+                                      "32K:8,129M:0"};
     (void)state;
     assert_int_equal(
         as_level_traffic_parse("48K:12,2M:16:allocating,256K:0:victim", level, &n, &err), 0);
