@@ -618,7 +618,7 @@ of_machine() { # against a STREAM of our own and against itself; a calm machine 
 of_traffic() { # what exact counts and bytes of levels cost a program
     heading
     python3 tests/bench/traffic.py "$build/assay" "$build/traffic" "${BENCH_ROUNDS:-3}" \
-        >"$build/traffic.said" || {
+        "${BENCH_SHARE:-1}" >"$build/traffic.said" || {
         echo "bench: the traffic of levels could not be measured" >&2
         status=1
     }
