@@ -86,28 +86,33 @@ static bool is_shown(const struct assay_roofline *it, const struct assay_roof_po
     return is_drawn(point) && !assay_roofline_repeats(it, point);
 }
 
+/* Widens the frame for a point; NULL: nothing. */
+static void widen_frame(struct roof_frame *f, const struct assay_roof_point *point)
+{
+    if (!point || !is_drawn(point))
+        return;
+    widen_range(&f->x_low, &f->x_high, floor(log10(point->intensity) * 2 - 0.2) / 2);
+    widen_range(&f->x_low, &f->x_high, ceil(log10(point->intensity) * 2 + 0.2) / 2);
+    widen_range(&f->y_low, &f->y_high, log10(point->flop_s));
+}
+
 static struct roof_frame frame_of(const struct assay_roofline *it,
                                   const struct assay_roofline *before)
 {
-    double x_low = -1, x_high = 1, y_low = INFINITY, y_high = -INFINITY;
-    for (size_t i = 0; i < 2 * it->point_n; i++) {
-        const struct assay_roof_point *point = &it->point[i / 2];
-        if (i % 2 && is_shown(it, point))
-            point = start_of_arrow(it, before, point);
-        if (!point || !is_drawn(point))
-            continue;
-        widen_range(&x_low, &x_high, floor(log10(point->intensity) * 2 - 0.2) / 2);
-        widen_range(&x_low, &x_high, ceil(log10(point->intensity) * 2 + 0.2) / 2);
-        widen_range(&y_low, &y_high, log10(point->flop_s));
+    struct roof_frame f = {-1, 1, INFINITY, -INFINITY};
+    for (size_t i = 0; i < it->point_n; i++) {
+        widen_frame(&f, &it->point[i]);
+        if (is_shown(it, &it->point[i]))
+            widen_frame(&f, start_of_arrow(it, before, &it->point[i]));
     }
     for (size_t i = 0; i < it->all_n + it->one_n; i++) {
         const struct assay_roof *roof = i < it->all_n ? &it->all[i] : &it->one[i - it->all_n];
         if (!roof->is_bandwidth)
-            widen_range(&y_low, &y_high, log10(roof->value));
+            widen_range(&f.y_low, &f.y_high, log10(roof->value));
     }
-    if (!isfinite(y_low))
-        y_low = y_high = 9;
-    return (struct roof_frame){x_low, x_high, floor(y_low - 0.2), ceil(y_high + 0.1)};
+    if (!isfinite(f.y_low))
+        f.y_low = f.y_high = 9;
+    return (struct roof_frame){f.x_low, f.x_high, floor(f.y_low - 0.2), ceil(f.y_high + 0.1)};
 }
 
 static void escape_text(struct as_str *out, const char *text)
