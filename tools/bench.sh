@@ -8,6 +8,7 @@
 # profile, advice, patch, try, decan, trace, traffic, memory or machine for those rows, or soak:
 # programs with clones for SOAK_SECONDS=S (600); BENCH_PATCH_ROUNDS=N of clones (3);
 # BENCH_DECAN_ROUNDS=N of verdicts (5); BENCH_TRACE_ROUNDS=N of programs that are traced (7);
+# BENCH_SHARE=X shortens the runs of traffic (1);
 # BENCH_TRY_BUDGET=S seconds of each campaign (90), BENCH_TRY_NULLS=N of those of programs that
 # gain nothing (2).
 set -u
