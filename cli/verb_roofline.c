@@ -13,20 +13,37 @@
 #include "machine_page.h"
 #include "roofline_view.h"
 
-static int write_svg(struct as_cli *cli, const struct assay_roofline *it, struct assay_error *err)
+/* Reads the roofline that the arrows start at, if one is wanted. The names in it need its
+ * experiment, so both stay open. */
+static int read_before(struct as_cli *cli, const struct assay_figures *figures,
+                       struct assay_experiment **experiment, struct assay_roofline **out,
+                       struct assay_error *err)
+{
+    const char *path = cli->args.value[AS_OPTION_ROOF_BEFORE];
+    if (!path)
+        return 0;
+    AS_TRY(assay_experiment_read(path, experiment, err));
+    return assay_roofline_read(*experiment, 0, figures, out, err);
+}
+
+static int write_svg(struct as_cli *cli, const struct assay_roofline *it,
+                     const struct assay_roofline *before, struct assay_error *err)
 {
     const char *path = cli->args.value[AS_OPTION_ROOF_SVG];
     struct as_outfile file = {0};
     struct as_str text = {0};
     if (!path)
         return 0;
-    assay_roofline_svg(it, &text);
+    const size_t arrows = assay_roofline_svg(it, before, &text);
     int rc = text.failed
                  ? as_error_nomem(err, path)
                  : as_destination_begin(&cli->args, AS_OPTION_ROOF_SVG, path, 0, &file, err);
     if (rc == 0)
         rc = as_outfile_fill(&file, text.p, text.n, err);
     as_str_fini(&text);
+    if (rc == 0 && before && arrows == 0)
+        as_cli_note(cli, "--before: the chart has no arrows: the two runs have no points of the "
+                         "same name with flops");
     return rc;
 }
 
@@ -35,10 +52,13 @@ static int show_run(struct as_cli *cli, struct assay_experiment *experiment, int
 {
     const char *machine = cli->args.value[AS_OPTION_ROOF_MACHINE];
     struct assay_figures *figures = NULL;
-    struct assay_roofline *roofline = NULL;
+    struct assay_roofline *roofline = NULL, *before = NULL;
+    struct assay_experiment *older = NULL;
     if (machine)
         AS_TRY(as_machine_open(machine, &figures, err));
-    int rc = assay_roofline_read(experiment, run_id, figures, &roofline, err);
+    int rc = read_before(cli, figures, &older, &before, err);
+    if (rc == 0)
+        rc = assay_roofline_read(experiment, run_id, figures, &roofline, err);
     if (rc == 0 && cli->format == AS_FORMAT_TEXT)
         rc = as_roofline_text(cli, roofline, err);
     else if (rc == 0 && cli->format == AS_FORMAT_CSV)
@@ -46,7 +66,9 @@ static int show_run(struct as_cli *cli, struct assay_experiment *experiment, int
     else if (rc == 0)
         as_roofline_json(cli, experiment, roofline);
     if (rc == 0)
-        rc = write_svg(cli, roofline, err);
+        rc = write_svg(cli, roofline, before, err);
+    assay_roofline_free(&before);
+    assay_experiment_close(&older, NULL);
     assay_roofline_free(&roofline);
     assay_figures_free(&figures);
     return rc;
@@ -89,6 +111,9 @@ int as_verb_roofline(struct as_cli *cli, struct assay_error *err)
     struct assay_experiment *experiment = NULL;
     if (svg)
         AS_TRY(check_svg(args, svg, err));
+    else if (as_given(args, AS_OPTION_ROOF_BEFORE))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--before: arrows are part of the chart; use --svg FILE with it");
     if (!as_arguments_name_experiment(args))
         return as_counting_verb(cli, as_machine_need, show_counted_roofline, err);
     AS_TRY(refuse_recording(args, err));

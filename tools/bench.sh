@@ -13,6 +13,7 @@
 # - BENCH_PATCH_ROUNDS=N: rounds of clones (3)
 # - BENCH_DECAN_ROUNDS=N: rounds of verdicts (5)
 # - BENCH_TRACE_ROUNDS=N: rounds of traced programs (7)
+# - BENCH_SHARE=X: shortens the runs of traffic (1)
 # - BENCH_TRY_BUDGET=S: seconds of each `assay try` (90)
 # - BENCH_TRY_NULLS=N: runs of `assay try` on programs without a gain (2)
 set -u
@@ -624,7 +625,7 @@ of_machine() { # against a STREAM of our own and against itself; a calm machine 
 of_traffic() { # what exact counts and bytes of levels cost a program
     heading
     python3 tests/bench/traffic.py "$build/assay" "$build/traffic" "${BENCH_ROUNDS:-3}" \
-        >"$build/traffic.said" || {
+        "${BENCH_SHARE:-1}" >"$build/traffic.said" || {
         echo "bench: the traffic of levels could not be measured" >&2
         status=1
     }

@@ -143,8 +143,10 @@ bool assay_roofline_repeats(const struct assay_roofline *roofline,
                             const struct assay_roof_point *point);
 
 /* Appends a drawing: points sized by time with their intervals, coloured by vectorisation, roofs of
- * one core dashed. One file without script, for light and dark readers. */
-void assay_roofline_svg(const struct assay_roofline *roofline, struct as_str *out);
+ * one core dashed. One file without script, for light and dark readers. Arrows lead from points of
+ * `before` to the only ones of their kind and name; NULL: none. Returns the number of arrows. */
+size_t assay_roofline_svg(const struct assay_roofline *roofline,
+                          const struct assay_roofline *before, struct as_str *out);
 
 /* ---- Projection ---------------------------------------------------------------------------- */
 

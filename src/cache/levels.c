@@ -10,13 +10,18 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "cache/full.h"
 
 /* A way holds (line number + 1) << 1, and this bit if the line was changed. 0 means empty. */
 #define CHANGED UINT64_C(1)
 
+/* A single set with more ways than this is not searched way by way. */
+enum { SEARCHED_MOST = 32 };
+
 struct model_level {
-    uint64_t *way;       /* all ways, set by set */
-    uint64_t sets, mask; /* mask 0: the set is line % sets */
+    struct as_cache_full *full; /* of a single large set; `way` is NULL then */
+    uint64_t *way;              /* all ways, set by set */
+    uint64_t sets, mask;        /* mask 0: the set is line % sets */
     uint32_t ways;
     enum as_cache_kind kind;
 };
@@ -67,6 +72,8 @@ static void move_to_front(uint64_t *set, uint32_t w, uint64_t way)
 /* Removes a line from a level. Returns its way, or 0 if it was not there. */
 static uint64_t drop_line(struct model_level *l, uint64_t line)
 {
+    if (l->full)
+        return as_cache_full_drop(l->full, line);
     uint64_t *set = set_of_line(l, line);
     const uint32_t w = find_way(set, l->ways, line);
     if (w == l->ways)
@@ -77,6 +84,35 @@ static uint64_t drop_line(struct model_level *l, uint64_t line)
     return way;
 }
 
+/* Adds the bits `changed` to a line of the level; with `use` it becomes the latest of its set.
+ * Returns false if the level does not have it. */
+static bool touch_line(struct model_level *l, uint64_t line, uint64_t changed, bool use)
+{
+    if (l->full)
+        return as_cache_full_touch(l->full, line, changed, use);
+    uint64_t *set = set_of_line(l, line);
+    const uint32_t w = find_way(set, l->ways, line);
+    if (w == l->ways)
+        return false;
+    const uint64_t way = set[w] | changed;
+    if (use && w)
+        move_to_front(set, w, way);
+    else
+        set[w] = way;
+    return true;
+}
+
+/* Adds a missing line as the latest of its set. Returns the way that it replaces, or 0. */
+static uint64_t replace_last(struct model_level *l, uint64_t way)
+{
+    if (l->full)
+        return as_cache_full_insert(l->full, way);
+    uint64_t *set = set_of_line(l, line_of_way(way));
+    const uint64_t last = set[l->ways - 1];
+    move_to_front(set, l->ways - 1, way);
+    return last;
+}
+
 static void evict_line(struct as_cache *cache, unsigned k, uint64_t way,
                        const struct model_sums *sums);
 
@@ -84,10 +120,7 @@ static void evict_line(struct as_cache *cache, unsigned k, uint64_t way,
 static void insert_line(struct as_cache *cache, unsigned k, uint64_t way,
                         const struct model_sums *sums)
 {
-    struct model_level *l = &cache->level[k];
-    uint64_t *set = set_of_line(l, line_of_way(way));
-    const uint64_t last = set[l->ways - 1];
-    move_to_front(set, l->ways - 1, way);
+    const uint64_t last = replace_last(&cache->level[k], way);
     if (last)
         evict_line(cache, k, last, sums);
 }
@@ -97,11 +130,9 @@ static void write_line_back(struct as_cache *cache, unsigned k, uint64_t way,
                             const struct model_sums *sums)
 {
     struct model_level *l = &cache->level[k];
-    uint64_t *set = set_of_line(l, line_of_way(way));
-    const uint32_t w = find_way(set, l->ways, line_of_way(way));
-    if (w < l->ways) {
-        set[w] |= way & CHANGED;
-    } else if (l->kind != AS_CACHE_PLAIN) {
+    if (touch_line(l, line_of_way(way), way & CHANGED, false))
+        return;
+    if (l->kind != AS_CACHE_PLAIN) {
         insert_line(cache, k, way, sums);
     } else {
         sums->counts->level[k].written_n += sums->weight;
@@ -133,14 +164,12 @@ static uint64_t fetch_line(struct as_cache *cache, unsigned k, uint64_t line,
     if (k == cache->n)
         return 0;
     struct model_level *l = &cache->level[k];
-    uint64_t *set = set_of_line(l, line);
-    const uint32_t w = find_way(set, l->ways, line);
-    if (w < l->ways && l->kind == AS_CACHE_VICTIM)
-        return drop_line(l, line) & CHANGED;
-    if (w < l->ways) {
-        move_to_front(set, w, set[w]);
+    if (l->kind == AS_CACHE_VICTIM) {
+        const uint64_t way = drop_line(l, line);
+        if (way)
+            return way & CHANGED;
+    } else if (touch_line(l, line, 0, true))
         return 0;
-    }
     sums->counts->level[k].miss_n += sums->weight;
     const uint64_t changed = fetch_line(cache, k + 1, line, sums);
     if (l->kind == AS_CACHE_VICTIM)
@@ -167,16 +196,8 @@ void as_cache_line(struct as_cache *cache, uint64_t line, enum as_cache_access a
         return;
     }
     const uint64_t changed = access == AS_CACHE_WRITE ? CHANGED : 0;
-    uint64_t *set = set_of_line(l, line);
-    const uint32_t w = find_way(set, l->ways, line);
-    if (w < l->ways) {
-        const uint64_t way = set[w] | changed;
-        if (w)
-            move_to_front(set, w, way);
-        else
-            set[0] = way;
+    if (touch_line(l, line, changed, true))
         return;
-    }
     counts->level[0].miss_n += weight;
     const uint64_t moved = fetch_line(cache, 1, line, &sums);
     insert_line(cache, 0, way_of_line(line) | changed | moved, &sums);
@@ -204,7 +225,7 @@ static int make_level(struct model_level *l, const struct as_cache_level *wish, 
 {
     const uint64_t lines = wish->size_b / line_b;
     const uint64_t ways = wish->ways ? wish->ways : lines;
-    if (ways == 0 || lines < ways || ways > UINT32_MAX)
+    if (ways == 0 || lines < ways || ways > INT32_MAX)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "cache: %llu bytes do not hold %llu ways of %u bytes; use a larger "
                             "size or fewer ways",
@@ -213,8 +234,11 @@ static int make_level(struct model_level *l, const struct as_cache_level *wish, 
     l->sets = lines / ways;
     l->mask = (l->sets & (l->sets - 1)) == 0 ? l->sets - 1 : 0;
     l->kind = wish->kind;
-    l->way = as_calloc(l->sets * ways, sizeof *l->way);
-    return l->way ? 0 : as_error_nomem(err, "a cache");
+    if (l->sets == 1 && ways > SEARCHED_MOST)
+        l->full = as_cache_full_new(l->ways);
+    else
+        l->way = as_calloc(l->sets * ways, sizeof *l->way);
+    return l->full || l->way ? 0 : as_error_nomem(err, "a cache");
 }
 
 int as_cache_new(const struct as_cache_level *level, unsigned n, uint32_t line_b,
@@ -243,8 +267,10 @@ int as_cache_new(const struct as_cache_level *level, unsigned n, uint32_t line_b
 void as_cache_free(struct as_cache **cache)
 {
     struct as_cache *c = *cache;
-    for (unsigned k = 0; c && k < c->n; k++)
+    for (unsigned k = 0; c && k < c->n; k++) {
+        as_cache_full_free(&c->level[k].full);
         as_free(c->level[k].way);
+    }
     as_free(c);
     *cache = NULL;
 }

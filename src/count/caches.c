@@ -8,9 +8,9 @@
 #include "count/traffic.h"
 
 enum { ALL_WAYS = 65535, WAYS_USUAL = 8, FAMILY_ZEN = 0x17 };
-/* A fully associative level is searched line by line. */
-#define FULL_MOST_B (UINT64_C(256) << 10)
-#define MIB         (UINT64_C(1) << 20)
+#define MIB (UINT64_C(1) << 20)
+/* A fully associative level has a node and slots of 32 bytes for each line. */
+#define FULL_MOST_B (128 * MIB)
 
 /* ---- Of a text ------------------------------------------------------------------------------ */
 
@@ -73,10 +73,11 @@ int as_level_traffic_parse(const char *text, struct as_cache_level *level, unsig
     struct as_cache *cache = NULL;
     for (unsigned k = 0; fits && k < *n; k++)
         if (level[k].ways == 0 && level[k].size_b > FULL_MOST_B)
-            return as_error_set(err, ASSAY_ERR_USAGE,
-                                "--caches: level %u is fully associative (:0), which is searched "
-                                "up to 256K; set its ways, such as :16",
-                                k + 1);
+            return as_error_set(
+                err, ASSAY_ERR_USAGE,
+                "--caches: level %u is larger than 128M and fully associative (:0); "
+                "set its ways, such as :16",
+                k + 1);
     if (!fits || *at)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--caches: invalid value '%s'; use SIZE:WAYS for each level, the "

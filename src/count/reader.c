@@ -19,6 +19,9 @@
 #include "base/error.h"
 
 enum { THREADS_MOST = 4096, PAUSE_NS = 25, HEAD_B = 4096 };
+/* Pauses that make a half slow, and slow halves before one class is sampled. The first ones still
+ * have records of all lines. */
+enum { LONG_WAIT = 20000, SLOW_MOST = 4 };
 #define SCAN_NS  (INT64_C(5) * 1000000)
 #define SLEEP_NS (INT64_C(200) * 1000)
 
@@ -49,7 +52,11 @@ static void renew_patience(struct as_reader *r, struct as_reader_thread *t)
 {
     uint64_t *patience = &t->head->addresses.patience;
     const uint64_t left = __atomic_load_n(patience, __ATOMIC_RELAXED);
-    r->waited_n += left < t->patience ? t->patience - left : 0;
+    const uint64_t waited = left < t->patience ? t->patience - left : 0;
+    r->waited_n += waited;
+    r->slow_n += waited > LONG_WAIT && r->replay->kept_n == AS_REPLAY_KEPT_LEAST;
+    if (r->replay->is_sampled && r->slow_n > SLOW_MOST)
+        as_level_replay_hurry(r->replay);
     const uint64_t more = patience_left(r);
     t->patience = more < AS_PATCH_PATIENCE ? more : AS_PATCH_PATIENCE;
     __atomic_store_n(patience, t->patience, __ATOMIC_RELAXED);
@@ -153,6 +160,17 @@ static void finish_thread(struct as_reader *r, struct as_reader_thread *t)
     replay_pending(r, t, true);
 }
 
+/* Tells all threads which lines are sampled. Records of more lines do no harm. */
+static void publish_sample(struct as_reader *r)
+{
+    const uint64_t lines = as_level_replay_mask(r->replay, false);
+    const uint64_t spans = as_level_replay_mask(r->replay, true);
+    as_vec_foreach (&r->thread, it) {
+        __atomic_store_n(&(*it)->head->line_sample, lines, __ATOMIC_RELAXED);
+        __atomic_store_n(&(*it)->head->span_sample, spans, __ATOMIC_RELAXED);
+    }
+}
+
 /* ---- Files ---------------------------------------------------------------------------------- */
 
 static bool is_known(const struct as_reader *r, const char *name)
@@ -228,9 +246,13 @@ static void *read_until_over(void *context)
         if (now_ns - scanned_ns > SCAN_NS) {
             scan_files(r);
             scanned_ns = now_ns;
+            publish_sample(r);
         }
         as_vec_foreach (&r->thread, it)
-            worked |= look_at_thread(r, *it);
+            if (look_at_thread(r, *it)) {
+                worked = true;
+                publish_sample(r);
+            }
         if (!worked)
             nanosleep(&(struct timespec){0, SLEEP_NS}, NULL);
     }

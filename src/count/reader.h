@@ -37,6 +37,7 @@ struct as_reader {
     AS_VEC(struct as_reader_thread *) thread;
     uint64_t *word; /* copy of one half of a buffer */
     uint64_t waited_n;
+    unsigned slow_n; /* halves of sampled records that a thread waited for */
     uint64_t missed; /* number of threads with a damaged buffer */
     pthread_t worker;
     bool has_worker;

@@ -7,12 +7,19 @@
 #include "count/replay.h"
 
 #include <assay/isa.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 
-enum { REFRESH = 4, KEPT_LEAST = 4 };
+enum { REFRESH = 4 };
+/* Time of a miss in the model over that of a hit. Programs with sampled records wait for it. */
+enum { MISS_COST = 8 };
+/* Greatest difference of the share of classes from that of their number, and misses that show it.
+ */
+#define SKEW_MOST       0.05
+#define JUDGED_LEAST    1600
 #define REPEATS_MOST_B  (UINT64_C(1) << 32)
 #define ITERATIONS_MOST (UINT64_C(1) << 48)
 
@@ -32,27 +39,89 @@ static unsigned leaves_at(unsigned k, unsigned classes)
     return (k * 29u + 11u) & (classes - 1);
 }
 
-static void leave_out_half(struct as_level_replay *r)
+/* Returns true if the first `n` classes had their share of the misses of each loop. */
+static bool are_classes_fair(const struct as_level_replay *r, uint32_t n)
 {
-    r->next_n += r->full_n;
-    if (r->kept_n <= KEPT_LEAST)
+    as_vec_foreach (&r->group, group) {
+        double all = 0, some = 0;
+        for (unsigned k = 0; k < r->classes; k++) {
+            all += group->class_n[k];
+            some += k < n ? group->class_n[leaves_at(k, r->classes)] : 0;
+        }
+        const double expected = all * n / r->classes;
+        if (expected >= JUDGED_LEAST && fabs(some / expected - 1) > SKEW_MOST)
+            return false;
+    }
+    return true;
+}
+
+static void keep_classes(struct as_level_replay *r, uint32_t n)
+{
+    if (r->kept_n <= n || (r->is_sampled && !are_classes_fair(r, n)))
         return;
-    r->kept_n /= 2;
+    r->kept_n = n;
     r->kept = 0;
-    for (unsigned k = 0; k < r->kept_n; k++)
+    for (unsigned k = 0; k < n; k++)
         r->kept |= UINT64_C(1) << leaves_at(k, r->classes);
 }
 
-static void note_reuse(struct as_level_replay_thread *t, struct as_level_replay_group *group,
-                       uint64_t line)
+/* Drops half of the classes, or all but the last few if the program writes fewer records then. */
+static void leave_out_classes(struct as_level_replay *r)
 {
-    const uint64_t distance = as_reuse_access(t->reuse, line);
+    r->next_n += r->full_n;
+    if (r->kept_n > AS_REPLAY_KEPT_LEAST)
+        keep_classes(r, r->is_sampled ? AS_REPLAY_KEPT_LEAST : r->kept_n / 2);
+}
+
+void as_level_replay_hurry(struct as_level_replay *r)
+{
+    keep_classes(r, 1);
+}
+
+uint64_t as_level_replay_mask(const struct as_level_replay *r, bool spans)
+{
+    uint64_t mask = r->kept;
+    for (uint32_t n = r->classes; n < AS_REPLAY_CLASSES; n *= 2)
+        mask |= mask << n;
+    return spans ? mask | mask >> 1 | mask << 63 : mask;
+}
+
+/* Returns the number of classes with sampled reuse. */
+static uint32_t reuse_classes(const struct as_level_replay *r)
+{
+    const uint32_t n = r->kept_n < AS_REPLAY_KEPT_LEAST ? r->kept_n : AS_REPLAY_KEPT_LEAST;
+    return r->is_sampled && r->classes > n ? n : r->classes;
+}
+
+/* Returns the number of halvings of the lines of a class. With sampled records the classes are
+ * sampled too, until AS_REPLAY_KEPT_LEAST are left. */
+static unsigned reuse_shift(const struct as_level_replay *r)
+{
+    return r->is_sampled && r->classes > AS_REPLAY_KEPT_LEAST
+               ? AS_REPLAY_REUSE_SHIFT - (unsigned)__builtin_ctz(r->classes / AS_REPLAY_KEPT_LEAST)
+               : AS_REPLAY_REUSE_SHIFT;
+}
+
+/* Notes the reuse of a line of the sample. */
+static void note_reuse(const struct as_level_replay *r, struct as_level_replay_thread *t,
+                       struct as_level_replay_group *group, uint64_t line)
+{
+    const uint32_t classes = reuse_classes(r);
+    const unsigned shift = (unsigned)__builtin_ctz(r->classes / classes);
+    unsigned k = 0;
+    while (shift && k < classes && leaves_at(k, r->classes) != (line & (r->classes - 1)))
+        k++;
+    if (k == classes)
+        return;
+    uint64_t distance = as_reuse_access(t->reuse, line);
     if (distance == AS_REUSE_SKIPPED)
         return;
+    if (distance < AS_REUSE_NO_SPACE)
+        distance <<= shift;
     if (!group->curve)
         group->curve = as_calloc(1, sizeof *group->curve);
     if (group->curve)
-        as_reuse_curve_add(group->curve, distance, 1 << AS_REPLAY_REUSE_SHIFT);
+        as_reuse_curve_add(group->curve, distance, (double)(1u << (reuse_shift(r) + shift)));
 }
 
 static void replay_line(struct as_level_replay *r, struct as_level_replay_thread *t,
@@ -60,15 +129,19 @@ static void replay_line(struct as_level_replay *r, struct as_level_replay_thread
                         enum as_cache_access access, uint32_t stream_b)
 {
     if (access != AS_CACHE_STREAM)
-        note_reuse(t, group, line);
+        note_reuse(r, t, group, line);
     if (!(r->kept >> (line & (r->classes - 1)) & 1))
         return;
     const double weight = (double)r->classes / r->kept_n;
     const double before = group->counts.level[0].miss_n;
     as_cache_line(t->cache, line, access, stream_b, weight, &group->counts);
-    group->miss_n += group->counts.level[0].miss_n > before;
-    if (++r->line_n >= r->next_n)
-        leave_out_half(r);
+    const bool missed = group->counts.level[0].miss_n > before;
+    group->miss_n += missed;
+    if (missed && r->kept_n == r->classes)
+        group->class_n[line & (r->classes - 1)]++;
+    r->line_n += missed && r->is_sampled ? MISS_COST : 1;
+    if (r->line_n >= r->next_n)
+        leave_out_classes(r);
 }
 
 static void replay_bytes(struct as_level_replay *r, struct as_level_replay_thread *t,
@@ -173,6 +246,20 @@ static uint64_t address_of(const struct as_address_operand *o, const uint64_t *w
     return (o->word == AS_ADDRESS_NONE ? 0 : word[o->word]) + (uint64_t)o->offset;
 }
 
+/* Replays the operands of a record that is not a walk. */
+static void replay_part(struct as_level_replay *r, struct as_level_replay_thread *t,
+                        struct as_level_replay_group *group, const struct as_address_record *record,
+                        const uint64_t *word)
+{
+    const struct as_address_operand *o = r->plan->operand.at + record->first_operand;
+    for (uint32_t i = 0; i < record->operands; i++) {
+        const uint64_t times = o[i].times == AS_ADDRESS_NONE ? 1 : word[o[i].times];
+        if (times && times < REPEATS_MOST_B)
+            replay_bytes(r, t, group, address_of(&o[i], word), times * o[i].width_b,
+                         access_of(&o[i]));
+    }
+}
+
 static void replay_record(struct as_level_replay *r, struct as_level_replay_thread *t,
                           uint32_t number, const uint64_t *word, uint64_t iterations)
 {
@@ -180,19 +267,20 @@ static void replay_record(struct as_level_replay *r, struct as_level_replay_thre
     const struct as_address_operand *o = r->plan->operand.at + record->first_operand;
     struct as_level_replay_group *group = &r->group.at[r->group_of[number]];
     struct walking w[AS_ADDRESS_WORDS_MOST];
-    r->runs[number] += (double)iterations;
-    group->replayed_n += (double)iterations * record->operands;
-    for (uint32_t i = 0; i < record->operands; i++) {
-        const uint64_t address = address_of(&o[i], word);
-        w[i] = (struct walking){address, 0, o[i].step, o[i].width_b, access_of(&o[i])};
-        if (record->walks)
-            continue;
-        const uint64_t times = o[i].times == AS_ADDRESS_NONE ? 1 : word[o[i].times];
-        if (times && times < REPEATS_MOST_B)
-            replay_bytes(r, t, group, address, times * o[i].width_b, w[i].access);
+    if (record->is_sampled)
+        r->runs[number] += (double)r->classes / r->kept_n;
+    else {
+        r->runs[number] += (double)iterations;
+        group->replayed_n += (double)iterations * record->operands;
     }
-    if (record->walks)
-        replay_walk(r, t, group, w, record->operands, iterations);
+    if (!record->walks) {
+        replay_part(r, t, group, record, word);
+        return;
+    }
+    for (uint32_t i = 0; i < record->operands; i++)
+        w[i] =
+            (struct walking){address_of(&o[i], word), 0, o[i].step, o[i].width_b, access_of(&o[i])};
+    replay_walk(r, t, group, w, record->operands, iterations);
 }
 
 size_t as_level_replay_words(struct as_level_replay *r, struct as_level_replay_thread *t,
@@ -266,8 +354,10 @@ int as_level_replay_init(struct as_level_replay *r, const struct as_address_plan
     r->group_of = as_calloc(plan->record.n + 1, sizeof *r->group_of);
     r->runs = as_calloc(plan->record.n + 1, sizeof *r->runs);
     int rc = r->group_of && r->runs ? 0 : ASSAY_ERR_NOMEM;
-    for (size_t i = 0; rc == 0 && i < plan->record.n; i++)
+    for (size_t i = 0; rc == 0 && i < plan->record.n; i++) {
+        r->is_sampled |= plan->record.at[i].is_sampled;
         rc = find_group(r, &plan->record.at[i], &r->group_of[i]);
+    }
     return rc < 0 ? as_error_nomem(err, "addresses to replay") : 0;
 }
 
@@ -287,7 +377,7 @@ int as_level_replay_thread_init(const struct as_level_replay *r, struct as_level
 {
     *t = (struct as_level_replay_thread){.cache = NULL};
     AS_TRY(as_cache_new(r->level, r->levels, AS_REPLAY_LINE_B, &t->cache, err));
-    return as_reuse_new(AS_REPLAY_REUSE_SHIFT, &t->reuse, err);
+    return as_reuse_new(reuse_shift(r), &t->reuse, err);
 }
 
 void as_level_replay_thread_fini(struct as_level_replay_thread *t)

@@ -120,7 +120,7 @@ static int count_planned(struct as_counting *counting, const struct as_input *in
     if (rc == 0 && counts)
         rc = as_counting_sum(counting, &all, err);
     if (rc == 0 && counts && counting->traffic)
-        rc = as_level_traffic_sum(counting->traffic, err);
+        rc = as_level_traffic_sum(counting->traffic, &all, err);
     if (rc == 0 && counts) {
         const double before_ns =
             is_attached ? 0 : as_clones_cpu_ns(counting->experiment, counting->run_id);

@@ -63,6 +63,8 @@ static int sum_module_counters(struct summing *s, const struct as_instances *all
             note_open(s, &it);
             continue;
         }
+        if (it.counts == AS_PATCH_DROPPED)
+            continue;
         s->runs += it.counts == AS_PATCH_RUNS;
         if (as_vec_push(&s->counter, it) < 0)
             return -1;

@@ -73,13 +73,15 @@ void as_level_traffic_fini(struct as_level_traffic *t)
 
 /* ---- Sums ----------------------------------------------------------------------------------- */
 
-/* Accesses of a group by exact counts: with records, and without. */
+/* Accesses of a group by exact counts: with records, and without. `seen_n` are those with sampled
+ * records: as many as the program had space for. */
 struct group_truth {
-    double expected_n, missed_n;
+    double expected_n, missed_n, sampled_n, seen_n;
 };
 
 struct traffic_sums {
     struct as_level_traffic *traffic;
+    const struct as_instances *all;
     struct as_counted_module *module;
     double *runs; /* per instruction of the program */
     struct group_truth *truth;
@@ -103,15 +105,31 @@ static double runs_at(const struct traffic_sums *s, uint64_t address)
     return i == SIZE_MAX ? 0 : s->runs[i];
 }
 
+/* Returns the share of the records of a sampled record that the program had space for. */
+static double share_recorded(const struct traffic_sums *s, size_t number)
+{
+    const struct as_level_replay *replay = &s->traffic->replay;
+    const uint64_t counter = replay->plan->record.at[number].dropped;
+    const double dropped = (counter < s->all->counter.n ? (double)s->all->counter.at[counter] : 0) *
+                           replay->classes / replay->kept_n;
+    const double all = replay->runs[number] + dropped;
+    return all > 0 ? replay->runs[number] / all : 1;
+}
+
 static void find_truth(struct traffic_sums *s)
 {
     struct as_level_replay *replay = &s->traffic->replay;
     const struct as_address_plan *plan = &s->traffic->plan;
     as_vec_foreach (&plan->record, record) {
         const size_t number = (size_t)(record - plan->record.at);
-        if (record->module == s->module->planned && record->operands)
-            s->truth[replay->group_of[number]].expected_n +=
-                record->operands * runs_at(s, plan->operand.at[record->first_operand].insn);
+        if (record->module != s->module->planned || !record->operands)
+            continue;
+        struct group_truth *truth = &s->truth[replay->group_of[number]];
+        const double runs =
+            record->operands * runs_at(s, plan->operand.at[record->first_operand].insn);
+        truth->expected_n += runs;
+        truth->sampled_n += record->is_sampled ? runs : 0;
+        truth->seen_n += record->is_sampled ? runs * share_recorded(s, number) : 0;
     }
     as_vec_foreach (&plan->missed, missed)
         as_vec_foreach (&replay->group, group)
@@ -123,8 +141,8 @@ static void find_truth(struct traffic_sums *s)
 static void add_traffic(struct assay_count_traffic *to, const struct as_level_traffic *t,
                         const struct as_level_replay_group *group, const struct group_truth *truth)
 {
-    const double seen =
-        group->replayed_n < truth->expected_n ? group->replayed_n : truth->expected_n;
+    const double others = truth->expected_n - truth->sampled_n;
+    const double seen = truth->seen_n + (group->replayed_n < others ? group->replayed_n : others);
     const double scale = seen > 0 ? truth->expected_n / seen : 0;
     for (unsigned k = 0; k < t->levels; k++) {
         to->line_in_n[k] += scale * group->counts.level[k].miss_n;
@@ -180,9 +198,10 @@ static void settle_traffic(const struct as_level_traffic *t, struct assay_count_
         it->stream_b;
 }
 
-int as_level_traffic_sum(struct as_level_traffic *t, struct assay_error *err)
+int as_level_traffic_sum(struct as_level_traffic *t, const struct as_instances *all,
+                         struct assay_error *err)
 {
-    struct traffic_sums s = {.traffic = t};
+    struct traffic_sums s = {.traffic = t, .all = all};
     if (!t->is_read)
         return 0;
     s.truth = as_calloc(t->replay.group.n + 1, sizeof *s.truth);

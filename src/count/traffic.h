@@ -39,8 +39,10 @@ int as_level_traffic_prepare(struct as_level_traffic *traffic, struct assay_erro
 int as_level_traffic_begin(void *traffic, const char *directory, struct assay_error *err);
 /* Reads the rest of the files. Called after the end of the program. */
 int as_level_traffic_end(void *traffic, const char *directory, struct assay_error *err);
-/* Adds the traffic to objects. Called after as_counting_sum. Errors: NOMEM. */
-int as_level_traffic_sum(struct as_level_traffic *traffic, struct assay_error *err);
+/* Adds the traffic to objects; `all` has the counters. Called after as_counting_sum. Errors: NOMEM.
+ */
+int as_level_traffic_sum(struct as_level_traffic *traffic, const struct as_instances *all,
+                         struct assay_error *err);
 void as_level_traffic_fini(struct as_level_traffic *traffic);
 
 /* ---- traffic_write.c ---- */

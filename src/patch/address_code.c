@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-enum { ATOMS_B = 2048, ATOMS_MOST = 192 };
+enum { ATOMS_B = 2560, ATOMS_MOST = 256, TESTS_MOST = 8 };
 
 /* Instructions of ours, before they are cut into parts. */
 struct address_text {
@@ -174,6 +174,131 @@ static bool is_plain_word(const struct as_address_word *word)
     return !word->is_anchor && word->index == AS_PATCH_NONE && word->base != AS_ADDRESS_REG_SP;
 }
 
+/* ---- Samples of lines ----------------------------------------------------------------------- */
+
+/* A test of the line at word + offset. It also stands for other operands before `end`, which is at
+ * most a line later. */
+struct sample_test {
+    uint16_t word;
+    bool is_span; /* accesses more than 8 bytes */
+    int64_t offset, end;
+};
+
+static bool does_word_vary(const struct as_address_word *word, uint32_t varies)
+{
+    return !word->is_anchor && ((word->base < 16 && varies >> word->base & 1) ||
+                                (word->index < 16 && varies >> word->index & 1));
+}
+
+/* Adds the test of an operand, or extends a test of the same line. Returns false without space. */
+static bool add_sample_test(struct sample_test *test, unsigned *n,
+                            const struct as_address_operand *o)
+{
+    const int64_t end = o->offset + o->width_b;
+    if (o->width_b > AS_CLONE_LINE_B || o->offset != (int32_t)o->offset)
+        return false;
+    for (unsigned i = 0; i < *n; i++) {
+        const int64_t low = test[i].offset < o->offset ? test[i].offset : o->offset;
+        const int64_t high = test[i].end > end ? test[i].end : end;
+        if (test[i].word != o->word || high - low > AS_CLONE_LINE_B)
+            continue;
+        test[i].offset = low;
+        test[i].end = high;
+        test[i].is_span = high - low > 8;
+        return true;
+    }
+    if (*n == TESTS_MOST)
+        return false;
+    test[*n] = (struct sample_test){o->word, o->width_b > 8, o->offset, end};
+    return ++*n;
+}
+
+/*
+ * Lists the tests of a record, at most TESTS_MOST. Addresses that do not change are left out: they
+ * are in the caches. Returns their number; 0 if the record cannot be sampled.
+ */
+static unsigned list_sample_tests(const struct as_address_block *b, uint32_t varies,
+                                  struct sample_test *test)
+{
+    unsigned n = 0;
+    for (unsigned pass = 0; pass < 2 && n == 0; pass++)
+        for (uint32_t i = 0; i < b->operands; i++) {
+            const struct as_address_operand *o = &b->operand[i];
+            if (o->times != AS_ADDRESS_NONE)
+                return 0;
+            if (o->word != AS_ADDRESS_NONE &&
+                (pass == 1 || does_word_vary(&b->word[o->word], varies)) &&
+                !add_sample_test(test, &n, o))
+                return 0;
+        }
+    return n;
+}
+
+bool as_address_can_sample(const struct as_address_block *b, const struct as_address_place *at)
+{
+    struct sample_test test[TESTS_MOST];
+    unsigned scratch[2];
+    return list_sample_tests(b, at->varies, test) > 0 &&
+           as_address_choose_scratch(b, at, 2, scratch);
+}
+
+/* lea reg,[line of the test] */
+static void emit_test_address(struct address_text *t, const struct as_address_block *b,
+                              const struct sample_test *test, unsigned reg, uint32_t lowered_b)
+{
+    const struct as_address_word *word = &b->word[test->word];
+    if (!word->is_anchor) {
+        const int64_t lowered = word->base == AS_ADDRESS_REG_SP ? lowered_b : 0;
+        emit_lea_of(t, reg, word, (uint32_t)(test->offset + lowered));
+        return;
+    }
+    PUT_ATOM(t, (uint8_t)(0x48 | (reg >> 3) << 2), 0x8d, (uint8_t)(5 | (reg & 7) << 3), 0, 0, 0, 0);
+    set_fix(t, AS_PATCH_TO_MODULE, word->anchor + (uint64_t)test->offset, 3);
+}
+
+/* Emits the tests of a sampled record. Returns the jump that passes over it if no line is in the
+ * sample. */
+static uint32_t emit_sample_tests(struct address_text *t, const struct as_address_block *b,
+                                  const struct as_address_place *at, const unsigned scratch[2],
+                                  uint32_t lowered_b)
+{
+    const unsigned reg = scratch[0], mask = scratch[1];
+    struct sample_test test[TESTS_MOST];
+    uint32_t found[TESTS_MOST];
+    const unsigned n = list_sample_tests(b, at->varies, test);
+    unsigned done = 0;
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (unsigned i = 0, loaded = 0; i < n; i++) {
+            if (test[i].is_span != (pass == 1))
+                continue;
+            if (!loaded++)
+                emit_gs_field(t, 0x8b, mask,
+                              pass ? offsetof(struct as_patch_thread, span_sample)
+                                   : offsetof(struct as_patch_thread, line_sample));
+            emit_test_address(t, b, &test[i], reg, lowered_b);
+            PUT_ATOM(t, (uint8_t)(0x48 | reg >> 3), 0xc1, (uint8_t)(0xe8 | (reg & 7)),
+                     6); /* shr reg,6 */
+            PUT_ATOM(t, (uint8_t)(0x48 | (reg >> 3) << 2 | mask >> 3), 0x0f, 0xa3,
+                     (uint8_t)(0xc0 | (reg & 7) << 3 | (mask & 7))); /* bt mask,reg */
+            found[done++] = emit_jump_ahead(t, 2);                   /* jc */
+        }
+    const uint32_t none = emit_jump_ahead(t, AS_CLONE_ALWAYS);
+    while (done--)
+        land_jump(t, found[done], t->n);
+    return none;
+}
+
+/* inc qword gs:[counter of dropped records] */
+static void emit_dropped(struct address_text *t, const struct as_address_place *at)
+{
+    if (!at->is_sampled)
+        return;
+    PUT_ATOM(t, 0x65, 0x48, 0xff, 0x04, 0x25, 0, 0, 0, 0);
+    set_fix(t, AS_PATCH_TO_COUNTER, at->dropped, 5);
+}
+
+/* ---- The body of a record ------------------------------------------------------------------- */
+
 /* The words, from `at` on in the record that `to` leads to. */
 static void emit_words_of(struct address_text *t, const struct as_address_block *b, unsigned to,
                           unsigned other, uint32_t at, uint32_t lowered_b)
@@ -204,8 +329,8 @@ static void emit_full_buffer(struct address_text *t, uint32_t again, uint32_t *o
 }
 
 static void emit_record_body(struct address_text *t, const struct as_address_block *b,
-                             const unsigned scratch[2], uint32_t number, bool walks,
-                             uint32_t lowered_b)
+                             const struct as_address_place *at, const unsigned scratch[2],
+                             uint32_t number, bool walks, uint32_t lowered_b)
 {
     const unsigned to = scratch[0], other = scratch[1];
     const uint32_t first = walks ? 16 : 8, size_b = first + 8 * b->words, again = t->n;
@@ -231,6 +356,7 @@ static void emit_record_body(struct address_text *t, const struct as_address_blo
     land_jump(t, full, t->n);
     emit_full_buffer(t, again, &over);
     land_jump(t, over, t->n);
+    emit_dropped(t, at);
     if (walks) { /* its iterations go where nothing reads them */
         emit_gs_field(t, 0x8b, to, FIELD(nowhere));
         emit_gs_field(t, 0x89, to, FIELD(open));
@@ -263,7 +389,12 @@ int as_address_emit_record(struct as_clone_assembly *a, const struct as_address_
         PUT_ATOM(&t, 0x9c); /* pushfq */
         t.depth_b = (uint8_t)(t.depth_b + 8);
     }
-    emit_record_body(&t, b, scratch, number, walks, (uint32_t)(t.depth_b - a->depth_b));
+    const uint32_t lowered_b = (uint32_t)(t.depth_b - a->depth_b);
+    const uint32_t none =
+        at->is_sampled ? emit_sample_tests(&t, b, at, scratch, lowered_b) : UINT32_MAX;
+    emit_record_body(&t, b, at, scratch, number, walks, lowered_b);
+    if (none != UINT32_MAX)
+        land_jump(&t, none, t.n);
     if (keep_flags) {
         PUT_ATOM(&t, 0x9d); /* popfq */
         t.depth_b = (uint8_t)(t.depth_b - 8);
@@ -396,6 +527,68 @@ static void emit_cursor_words(struct address_text *t, const struct as_address_bl
                 8 + 8 * b->words);
 }
 
+/* Emits what follows the tests of a record: it is written if there is space. */
+static void emit_cursor_body(struct address_text *t, const struct as_address_block *b,
+                             const struct as_address_place *at, unsigned reg, unsigned other,
+                             uint32_t number, unsigned depth_b)
+{
+    const uint32_t start = t->n;
+    emit_gs_field(t, 0x3b, reg, FIELD(limit));                                  /* cmp reg,limit */
+    const uint32_t records = emit_jump_ahead(t, 2);                             /* jb */
+    PUT_ATOM(t, (uint8_t)(0x48 | reg >> 3), 0xff, (uint8_t)(0xc0 | (reg & 7))); /* inc reg */
+    const uint32_t full = emit_jump_ahead(t, 9);                                /* jns */
+    const uint32_t lost = t->n;
+    emit_dropped(t, at);
+    const uint32_t off = emit_jump_ahead(t, AS_CLONE_ALWAYS);
+    land_jump(t, full, t->n);                    /* or off for long: then it is 0 now */
+    const uint32_t look = emit_jump_ahead(t, 4); /* jz */
+    PUT_ATOM(t, (uint8_t)(0x48 | reg >> 3), 0xff, (uint8_t)(0xc8 | (reg & 7))); /* dec reg */
+    emit_gs_field(t, 0x89, reg, FIELD(cursor));
+    land_jump(t, look, t->n);
+    const uint32_t loaded = emit_cursor_load(t, reg);
+    land_jump(t, loaded, start);
+    land_jump(t, emit_jump_ahead(t, AS_CLONE_ALWAYS), lost);
+    land_jump(t, records, t->n);
+    emit_cursor_words(t, b, at, reg, other, number, depth_b);
+    land_jump(t, off, t->n);
+}
+
+/* Pushes the live ones of two scratch registers, after the flags. */
+static void emit_push_scratch(struct address_text *t, const unsigned scratch[2], uint32_t live)
+{
+    for (unsigned i = 0; i < 2; i++)
+        if (live >> scratch[i] & 1)
+            emit_push_of(t, scratch[i]);
+}
+
+static void emit_pop_scratch(struct address_text *t, const unsigned scratch[2], uint32_t live)
+{
+    for (unsigned i = 2; i-- > 0;)
+        if (live >> scratch[i] & 1)
+            emit_pop_of(t, scratch[i]);
+}
+
+/* Emits a sampled record: tests of its lines, with two registers that hold for its body too. */
+static void emit_sampled_record(struct address_text *t, const struct as_address_block *b,
+                                const struct as_address_place *at, unsigned reg, uint32_t number,
+                                unsigned depth_b)
+{
+    struct as_address_place inner = *at;
+    unsigned scratch[2];
+    const bool chosen = as_address_choose_scratch(b, at, 2, scratch);
+    const bool pushes = chosen && (at->live >> scratch[0] & 1 || at->live >> scratch[1] & 1);
+    const bool lowers = pushes && !at->is_lowered && t->depth_b == depth_b;
+    assert(chosen);
+    emit_lower_stack(t, lowers);
+    emit_push_scratch(t, scratch, at->live);
+    inner.live &= ~(1u << scratch[0] | 1u << scratch[1]);
+    const uint32_t none = emit_sample_tests(t, b, at, scratch, t->depth_b - depth_b);
+    emit_cursor_body(t, b, &inner, reg, scratch[0], number, depth_b);
+    land_jump(t, none, t->n);
+    emit_pop_scratch(t, scratch, at->live);
+    emit_raise_stack(t, lowers);
+}
+
 /* The code of a record of `b`, with its cursor in `reg`. 0 or ASSAY_ERR_NOMEM. */
 int as_address_emit_cursor_record(struct as_clone_assembly *a, const struct as_address_block *b,
                                   const struct as_address_place *at, unsigned reg, uint32_t number)
@@ -406,30 +599,16 @@ int as_address_emit_cursor_record(struct as_clone_assembly *a, const struct as_a
     bool all_plain = true;
     for (uint32_t w = 0; w < b->words; w++)
         all_plain &= is_plain_word(&b->word[w]);
-    if (!all_plain && !as_address_choose_scratch(b, at, 1, other)) {
+    if (!at->is_sampled && !all_plain && !as_address_choose_scratch(b, at, 1, other)) {
         a->refusal = AS_PATCH_REFUSED_OPERAND;
         return 0;
     }
     emit_lower_stack(&t, lowers);
     emit_push_flags(&t, keep_flags);
-    const uint32_t start = t.n;
-    emit_gs_field(&t, 0x3b, reg, FIELD(limit));                                  /* cmp reg,limit */
-    const uint32_t records = emit_jump_ahead(&t, 2);                             /* jb */
-    PUT_ATOM(&t, (uint8_t)(0x48 | reg >> 3), 0xff, (uint8_t)(0xc0 | (reg & 7))); /* inc reg */
-    const uint32_t full = emit_jump_ahead(&t, 9);                                /* jns */
-    const uint32_t off = emit_jump_ahead(&t, AS_CLONE_ALWAYS);
-    land_jump(&t, full, t.n);                     /* or off for long: then it is 0 now */
-    const uint32_t look = emit_jump_ahead(&t, 4); /* jz */
-    PUT_ATOM(&t, (uint8_t)(0x48 | reg >> 3), 0xff, (uint8_t)(0xc8 | (reg & 7))); /* dec reg */
-    emit_gs_field(&t, 0x89, reg, FIELD(cursor));
-    land_jump(&t, look, t.n);
-    const uint32_t loaded = emit_cursor_load(&t, reg);
-    land_jump(&t, loaded, start);
-    const uint32_t gave_up = emit_jump_ahead(&t, AS_CLONE_ALWAYS);
-    land_jump(&t, records, t.n);
-    emit_cursor_words(&t, b, at, reg, other[0], number, a->depth_b);
-    land_jump(&t, off, t.n);
-    land_jump(&t, gave_up, t.n);
+    if (at->is_sampled)
+        emit_sampled_record(&t, b, at, reg, number, a->depth_b);
+    else
+        emit_cursor_body(&t, b, at, reg, other[0], number, a->depth_b);
     emit_pop_flags(&t, keep_flags);
     emit_raise_stack(&t, lowers);
     return emit_atoms(a, at->address, &t);

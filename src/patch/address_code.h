@@ -26,6 +26,9 @@ struct as_address_place {
     uint64_t address;
     uint32_t live, kept;
     bool is_lowered; /* the stack pointer is below the red zone, and no operand names it */
+    bool is_sampled; /* written only for sampled lines; `dropped` is then a counter of the plan */
+    uint32_t varies; /* registers that change between two records */
+    uint64_t dropped;
 };
 
 /* Returns the registers that the words of a record name, as bits. */
@@ -33,6 +36,8 @@ uint32_t as_address_named_registers(const struct as_address_block *b);
 /* Chooses `wanted` registers for the code of a record; false if there are fewer. */
 bool as_address_choose_scratch(const struct as_address_block *b, const struct as_address_place *at,
                                unsigned wanted, unsigned scratch[2]);
+/* Returns true if the lines of a record at `at` can be tested before it is written. */
+bool as_address_can_sample(const struct as_address_block *b, const struct as_address_place *at);
 /* Emits a record of `b`, in a walk or in a block. 0 or ASSAY_ERR_NOMEM. */
 int as_address_emit_record(struct as_clone_assembly *a, const struct as_address_block *b,
                            const struct as_address_place *at, uint32_t number, bool walks);

@@ -37,7 +37,11 @@ struct as_address_record {
     uint32_t loop;   /* innermost loop of the program that holds it, or ASSAY_NONE */
     uint32_t words;
     uint32_t first_operand, operands;
-    bool walks;    /* an innermost loop: its iteration count precedes the words */
+    bool walks; /* an innermost loop: its iteration count precedes the words */
+    /* The program writes it only if an operand is in a sampled class of lines
+     * (as_patch_thread). Counter `dropped` has the records that found no space. */
+    bool is_sampled;
+    uint64_t dropped;
     uint32_t more; /* iterations that the count does not include */
 };
 

@@ -11,6 +11,7 @@
 
 #include <assert.h>
 
+enum { ALL_BUT_STACK = 0xffff & ~(1 << AS_ADDRESS_REG_SP) };
 enum { PLACES_MOST = 48 }; /* instructions that a record may come later */
 enum { NAMED_MOST = 6 };   /* registers, and those of one more instruction: two are left */
 
@@ -125,8 +126,9 @@ static int note_missed(const struct as_clone_assembly *a, uint32_t block,
 
 /* ---- Records ------------------------------------------------------------------------------- */
 
+/* Adds a record in `block`; `at` NULL: of a walk. */
 static int add_record(struct as_clone_assembly *a, uint32_t block, const struct as_address_block *b,
-                      bool walks, uint32_t *number)
+                      const struct as_address_place *at, uint32_t *number)
 {
     struct as_patch_maker *m = a->clone->maker;
     const struct as_address_record record = {.module = (uint32_t)m->module.n - 1,
@@ -135,7 +137,9 @@ static int add_record(struct as_clone_assembly *a, uint32_t block, const struct 
                                              .words = b->words,
                                              .first_operand = (uint32_t)m->addresses.operand.n,
                                              .operands = b->operands,
-                                             .walks = walks};
+                                             .walks = !at,
+                                             .is_sampled = at && at->is_sampled,
+                                             .dropped = at ? at->dropped : 0};
     *number = (uint32_t)m->addresses.record.n;
     for (uint32_t i = 0; i < b->operands; i++)
         AS_TRY(as_vec_push(&m->addresses.operand, b->operand[i]));
@@ -272,7 +276,7 @@ int as_clone_walk_find(struct as_clone_assembly *a, struct as_clone_tally *t)
     if (!as_clone_records(a) || !find_walk_count(a, t, &more) || !fill_walk(&w) ||
         !as_address_choose_scratch(&w.block, &at, 2, scratch))
         return 0;
-    AS_TRY(add_record(a, a->p->loop[t->loop].header, &w.block, true, &t->walk));
+    AS_TRY(add_record(a, a->p->loop[t->loop].header, &w.block, NULL, &t->walk));
     a->clone->maker->addresses.record.at[t->walk].more = more;
     return 0;
 }
@@ -398,6 +402,22 @@ static uint32_t best_place(struct as_clone_assembly *a, uint32_t block, uint32_t
     return best;
 }
 
+/* Returns the registers that instructions of the loop write, as bits. */
+static uint32_t written_registers(const struct as_clone_assembly *a, uint32_t loop)
+{
+    const struct assay_loop *l = &a->p->loop[loop];
+    uint32_t written = 0;
+    for (uint32_t k = 0; k < l->blocks; k++) {
+        const struct assay_block *b = &a->p->block[a->p->loop_block[l->first_block + k]];
+        for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
+            struct assay_effects effects;
+            assay_insn_effects(&a->p->code.insn[i], &effects);
+            written |= (uint32_t)effects.written.word[0] & 0xffff;
+        }
+    }
+    return written;
+}
+
 int as_clone_addresses_at(struct as_clone_assembly *a, uint32_t block, uint32_t i)
 {
     const struct as_clone_tally *t = as_clone_tally_around(a, block);
@@ -423,7 +443,11 @@ int as_clone_addresses_at(struct as_clone_assembly *a, uint32_t block, uint32_t 
     for (unsigned k = 0; t && k < t->n; k++)
         at.kept |= 1u << t->reg[k];
     at.kept |= has_cursor ? 1u << t->cursor : 0;
-    AS_TRY(add_record(a, block, &part, false, &number));
+    at.varies = t ? written_registers(a, t->loop) : ALL_BUT_STACK;
+    at.is_sampled = as_address_can_sample(&part, &at);
+    if (at.is_sampled)
+        AS_TRY(as_clone_count(a, block, at.address, AS_PATCH_DROPPED, &at.dropped));
+    AS_TRY(add_record(a, block, &part, &at, &number));
     return has_cursor ? as_address_emit_cursor_record(a, &part, &at, t->cursor, number)
                       : as_address_emit_record(a, &part, &at, number, false);
 }

@@ -19,7 +19,7 @@
 #define AS_PATCH_MAGIC   0x4e414c5059415353u /* "SSAYPLAN" */
 #define AS_PATCH_THREAD  0x4452485459415353u /* "SSAYTHRD" */
 #define AS_PATCH_OUTCOME 0x4d43544f59415353u /* "SSAYOTCM" */
-#define AS_PATCH_VERSION 15u
+#define AS_PATCH_VERSION 16u
 #define AS_PATCH_JUMP_B  5u /* bytes that a patch site overwrites */
 #define AS_PATCH_HOP_B   2u /* bytes of a short jump, which leads to a hole for the long one */
 #define AS_PATCH_BATCH_N 64u
@@ -222,7 +222,8 @@ enum as_patch_counts {
     AS_PATCH_REPEATS, /* repetitions of the string instruction at `address`, summed over its runs */
     /* 1 while the thread is in the loop with its header at `address`: counts of this instance are
      * in registers. */
-    AS_PATCH_OPEN
+    AS_PATCH_OPEN,
+    AS_PATCH_DROPPED /* address records at `address` that found no space in the buffer */
 };
 
 /* Meaning of a counter. */
@@ -325,15 +326,19 @@ struct as_patch_thread {
     uint64_t magic; /* written last */
     uint32_t version, pid, tid, loops;
     uint64_t counters, kept_room;
-    uint64_t begun_ns, ended_ns;    /* CLOCK_MONOTONIC, in ns */
-    int64_t next;                   /* minus the free bytes of `batch` */
-    uint64_t busy;                  /* 1 while a record is written */
-    uint64_t dropped;               /* records that handlers lost while `busy` was set */
-    uint64_t kept;                  /* records in the table of kept ones */
-    uint64_t disturbed;             /* sum of time off the CPU and faults; see AS_PATCH_AWAY_BITS */
-    uint64_t switches, faults;      /* the kernel's counts at the last change of `disturbed` */
-    uint64_t away_ns;               /* time off the CPU until then, in ns */
-    uint64_t unused[7];             /* padding: records start at a cache line */
+    uint64_t begun_ns, ended_ns; /* CLOCK_MONOTONIC, in ns */
+    int64_t next;                /* minus the free bytes of `batch` */
+    uint64_t busy;               /* 1 while a record is written */
+    uint64_t dropped;            /* records that handlers lost while `busy` was set */
+    uint64_t kept;               /* records in the table of kept ones */
+    uint64_t disturbed;          /* sum of time off the CPU and faults; see AS_PATCH_AWAY_BITS */
+    uint64_t switches, faults;   /* the kernel's counts at the last change of `disturbed` */
+    uint64_t away_ns;            /* time off the CPU until then, in ns */
+    /* COUNT: classes of lines that sampled records are written for, one bit for each class modulo
+     * 64. An access of at most 8 bytes is tested by `line_sample`. Wider ones are tested by
+     * `span_sample`, which also has each class before a sampled one. The reader writes both. */
+    uint64_t line_sample, span_sample;
+    uint64_t unused[5];             /* padding: records start at a cache line */
     uint64_t paths_room_b, paths_b; /* capacity and length of the table of call paths */
     struct as_patch_addresses addresses;
     struct as_patch_record batch[AS_PATCH_BATCH_N]; /* records that are not summed yet */

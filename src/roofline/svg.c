@@ -55,24 +55,64 @@ static void widen_range(double *low, double *high, double value)
     *high = value > *high ? value : *high;
 }
 
-static struct roof_frame frame_of(const struct assay_roofline *it)
+/* Returns the only point of `in` with the kind and name of `like`, or NULL. */
+static const struct assay_roof_point *find_partner(const struct assay_roofline *in,
+                                                   const struct assay_roof_point *like)
 {
-    double x_low = -1, x_high = 1, y_low = INFINITY, y_high = -INFINITY;
-    for (size_t i = 0; i < it->point_n; i++) {
-        if (!is_drawn(&it->point[i]))
+    const struct assay_roof_point *found = NULL;
+    for (size_t i = 0; i < in->point_n; i++) {
+        const struct assay_roof_point *it = &in->point[i];
+        if (it->kind != like->kind ||
+            (it->kind != ASSAY_OBJECT_RUN && strcmp(it->name, like->name) != 0))
             continue;
-        widen_range(&x_low, &x_high, floor(log10(it->point[i].intensity) * 2 - 0.2) / 2);
-        widen_range(&x_low, &x_high, ceil(log10(it->point[i].intensity) * 2 + 0.2) / 2);
-        widen_range(&y_low, &y_high, log10(it->point[i].flop_s));
+        if (found)
+            return NULL;
+        found = it;
+    }
+    return found;
+}
+
+/* Returns the point that an arrow to `point` starts at, or NULL. */
+static const struct assay_roof_point *start_of_arrow(const struct assay_roofline *roofline,
+                                                     const struct assay_roofline *before,
+                                                     const struct assay_roof_point *point)
+{
+    const struct assay_roof_point *from = before ? find_partner(before, point) : NULL;
+    return from && is_drawn(from) && find_partner(roofline, point) ? from : NULL;
+}
+
+static bool is_shown(const struct assay_roofline *it, const struct assay_roof_point *point)
+{
+    return is_drawn(point) && !assay_roofline_repeats(it, point);
+}
+
+/* Widens the frame for a point; NULL: nothing. */
+static void widen_frame(struct roof_frame *f, const struct assay_roof_point *point)
+{
+    if (!point || !is_drawn(point))
+        return;
+    widen_range(&f->x_low, &f->x_high, floor(log10(point->intensity) * 2 - 0.2) / 2);
+    widen_range(&f->x_low, &f->x_high, ceil(log10(point->intensity) * 2 + 0.2) / 2);
+    widen_range(&f->y_low, &f->y_high, log10(point->flop_s));
+}
+
+static struct roof_frame frame_of(const struct assay_roofline *it,
+                                  const struct assay_roofline *before)
+{
+    struct roof_frame f = {-1, 1, INFINITY, -INFINITY};
+    for (size_t i = 0; i < it->point_n; i++) {
+        widen_frame(&f, &it->point[i]);
+        if (is_shown(it, &it->point[i]))
+            widen_frame(&f, start_of_arrow(it, before, &it->point[i]));
     }
     for (size_t i = 0; i < it->all_n + it->one_n; i++) {
         const struct assay_roof *roof = i < it->all_n ? &it->all[i] : &it->one[i - it->all_n];
         if (!roof->is_bandwidth)
-            widen_range(&y_low, &y_high, log10(roof->value));
+            widen_range(&f.y_low, &f.y_high, log10(roof->value));
     }
-    if (!isfinite(y_low))
-        y_low = y_high = 9;
-    return (struct roof_frame){x_low, x_high, floor(y_low - 0.2), ceil(y_high + 0.1)};
+    if (!isfinite(f.y_low))
+        f.y_low = f.y_high = 9;
+    return (struct roof_frame){f.x_low, f.x_high, floor(f.y_low - 0.2), ceil(f.y_high + 0.1)};
 }
 
 static void escape_text(struct as_str *out, const char *text)
@@ -116,6 +156,8 @@ static void draw_head(const struct assay_roofline *it, struct as_str *out)
              ".part { stroke: var(--part); fill: var(--part); }\n"
              ".full { stroke: var(--full); fill: var(--full); }\n"
              "circle, .mark { fill-opacity: 0.35; stroke-width: 1.5; }\n"
+             ".arrow { stroke: var(--ink); stroke-width: 1.5; fill: none; }\n"
+             ".head { fill: var(--ink); }\n"
              "</style>\n");
     as_str_appendf(out, "<rect class=\"paper\" width=\"%.0f\" height=\"%.0f\"/>\n", WIDTH_PX,
                    HEIGHT_PX);
@@ -274,6 +316,29 @@ static void draw_point(const struct roof_frame *f, const struct assay_roof_point
                        number);
 }
 
+/* Draws an arrow between two points. It has a head if they are far enough apart. */
+static void draw_arrow(const struct roof_frame *f, const struct assay_roof_point *from,
+                       const struct assay_roof_point *to, struct as_str *out)
+{
+    const double x = x_of(f, from->intensity), y = y_of(f, from->flop_s);
+    const double dx = x_of(f, to->intensity) - x, dy = y_of(f, to->flop_s) - y;
+    const double length = sqrt(dx * dx + dy * dy), head = length < 16 ? length / 2 : 8;
+    as_str_appendf(out,
+                   "<g class=\"before\"><title>before: %.3g GFLOP/s, %.3g flop/B</title>"
+                   "<circle class=\"arrow\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>",
+                   from->flop_s / 1e9, from->intensity, x, y);
+    if (length >= 1) {
+        const double ux = dx / length, uy = dy / length;
+        as_str_appendf(out,
+                       "<path class=\"arrow\" d=\"M%.1f %.1fL%.1f %.1f\"/>"
+                       "<path class=\"head\" d=\"M%.1f %.1fL%.1f %.1fL%.1f %.1fZ\"/>",
+                       x, y, x + dx, y + dy, x + dx, y + dy, x + dx - head * (ux + 0.5 * uy),
+                       y + dy - head * (uy - 0.5 * ux), x + dx - head * (ux - 0.5 * uy),
+                       y + dy - head * (uy + 0.5 * ux));
+    }
+    as_str_appendz(out, "</g>\n");
+}
+
 static void draw_legend_line(const struct assay_roof_point *point, unsigned number, double y,
                              struct as_str *out)
 {
@@ -301,17 +366,34 @@ static void draw_key(double y, struct as_str *out)
                        WIDTH_PX - RIGHT_PX + 32, y + (double)i * 18, key[i].text);
 }
 
-void assay_roofline_svg(const struct assay_roofline *roofline, struct as_str *out)
+/* Names the run before, in the line below the title. */
+static void draw_before(const struct assay_roofline *before, struct as_str *out)
 {
-    const struct roof_frame f = frame_of(roofline);
+    char text[96];
+    snprintf(text, sizeof text, "arrows start at ");
+    copy_short(text + strlen(text), 64, before->title);
+    draw_text(out, LEFT_PX, 42, "start", text);
+}
+
+size_t assay_roofline_svg(const struct assay_roofline *roofline,
+                          const struct assay_roofline *before, struct as_str *out)
+{
+    const struct roof_frame f = frame_of(roofline, before);
+    size_t arrows = 0;
     unsigned number = 0;
     draw_head(roofline, out);
     draw_axes(&f, out);
     draw_roofs(roofline, &f, out);
+    if (before)
+        draw_before(before, out);
     for (size_t i = 0; i < roofline->point_n; i++) {
         const struct assay_roof_point *point = &roofline->point[i];
-        if (!is_drawn(point) || assay_roofline_repeats(roofline, point))
+        if (!is_shown(roofline, point))
             continue;
+        const struct assay_roof_point *from = start_of_arrow(roofline, before, point);
+        if (from)
+            draw_arrow(&f, from, point, out);
+        arrows += from != NULL;
         number += number < LABELS_MAX;
         draw_point(&f, point, number < LABELS_MAX ? number : 0, out);
         if (number < LABELS_MAX)
@@ -319,4 +401,5 @@ void assay_roofline_svg(const struct assay_roofline *roofline, struct as_str *ou
     }
     draw_key(HEIGHT_PX - BOTTOM_PX - 40, out);
     as_str_appendz(out, "</svg>\n");
+    return arrows;
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The cost of `assay count --levels` for a program: traffic.py ASSAY DIRECTORY [ROUNDS]
+"""The cost of `assay count --levels` for a program: traffic.py ASSAY DIRECTORY
+[ROUNDS [SHARE]]
 
 Kernels of tests/count/levels.c run under `assay count`, with and without --levels, in turns. Prints
 a line "KERNEL PLAIN LEVELS COVERED ERROR" each: medians of the ratio of CPU time, counted run to
@@ -33,18 +34,20 @@ def count(assay, where, program, kernel, n, times, *options):
 def main():
     assay, where = sys.argv[1], pathlib.Path(sys.argv[2])
     rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 3
+    share = float(sys.argv[4]) if len(sys.argv) > 4 else 1
     where.mkdir(parents=True, exist_ok=True)
     program = str(where / "levels")
     source = pathlib.Path(__file__).parent.parent / "count" / "levels.c"
     subprocess.run(["gcc", "-O2", "-g", "-o", program, str(source)], check=True)
     for name, (kernel, n) in KERNELS.items():
         plain, levels, covered, lines = [], [], [], []
+        times = max(SHORT, round(TIMES[name] * share))
         for _ in range(rounds):
-            plain.append(count(assay, where, program, kernel, n, TIMES[name])[0])
-            slowdown, it = count(assay, where, program, kernel, n, TIMES[name], "--levels")
+            plain.append(count(assay, where, program, kernel, n, times)[0])
+            slowdown, it = count(assay, where, program, kernel, n, times, "--levels")
             levels.append(slowdown)
             covered.append(it["traffic_covered_pct"])
-            lines.append(it["lines_l1_in_n"] / TIMES[name])
+            lines.append(it["lines_l1_in_n"] / times)
         _, it = count(assay, where, program, kernel, n, SHORT, "--levels")
         error = abs(statistics.median(lines) / (it["lines_l1_in_n"] / SHORT) - 1)
         print(f"{name} {statistics.median(plain):.3f} {statistics.median(levels):.3f} "

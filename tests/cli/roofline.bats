@@ -228,6 +228,21 @@ END
     equal 1 "$status"
 }
 
+@test "arrows of a drawing start at the points of another experiment" {
+    "$ASSAY" roofline one.assay --svg two-runs.svg --before one.assay >text 2>err
+    python3 -c "import xml.dom.minidom; xml.dom.minidom.parse('two-runs.svg')"
+    [ "$(grep -c '<g class="before">' two-runs.svg)" -ge 2 ] || fails "the run and a loop have no arrows"
+    equal "" "$(cat err)"
+    "$ASSAY" roofline one.assay --svg two-runs.svg --force --before one.assay --format json >json
+    status=0
+    "$ASSAY" roofline one.assay --before one.assay >text 2>err || status=$?
+    equal 2 "$status"
+    like '*use --svg FILE*' "$(tr '\n' ' ' <err)"
+    never "$ASSAY" roofline one.assay --svg none.svg --before nothing.assay 2>err
+    like '*nothing.assay*' "$(cat err)"
+    [ ! -e none.svg ] || fails "a chart was written"
+}
+
 @test "the page of the report has the points" {
     "$ASSAY" report one.assay --format json -o one-report.json -q
     equal 1 "$(python3 -c "import json; d = json.load(open('one-report.json'))['roofline']; print(sum(p['kind'] == 'loop' and p['name'].startswith('triad') for p in d['points']))")"

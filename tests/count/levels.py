@@ -53,7 +53,8 @@ class Levels:
                    "--format", "json", "--force", "--output",
                    os.path.join(self.out, "levels.assay"), "--", program, *case])
         assert got.returncode == 0, got.stderr.decode()
-        listed = json.loads(got.stdout)["counted"]
+        said = json.loads(got.stdout)
+        self.share, listed = said["replayed_share"], said["counted"]
         return [it for it in listed if it["kind"] == "function"][0]
 
     def cachegrind(self, program, case):
@@ -110,6 +111,21 @@ class Levels:
             self.tap.point(abs(each / lines - 1) < 0.05,
                         f"a row of {side}: {lines} lines in L1 for 8 elements", f"{each}")
 
+    # A few classes of lines of a long run stand for all. The short run is replayed wholly.
+    def check_long(self, program):
+        for kernel, n, few, many in (("sparse-random", 20000, 4, 40),
+                                     ("sparse-banded", 20000, 4, 80), ("joined", 65536, 2, 20)):
+            short = self.count(program, (kernel, str(n), str(few)), "--caches", CACHES)
+            whole = self.share
+            long = self.count(program, (kernel, str(n), str(many)), "--caches", CACHES)
+            self.tap.point(whole == 1 and self.share <= 1 / 16 and
+                           long["traffic_covered_pct"] > 99.9,
+                           f"{kernel}: a long run is sampled",
+                           f"{whole}, {self.share}; {long['traffic_covered_pct']} % covered")
+            for name in ("lines_l1_in_n", "lines_l2_in_n"):
+                near = long[name] / many / (short[name] / few)
+                self.tap.point(abs(near - 1) < 0.05, f"{kernel}: {name} of a long run", f"{near}")
+
     def check_output(self, program):
         for case in (("sparse-random", "20000", "2"), ("chosen", "50000", "2")):
             self.count(program, case)
@@ -129,6 +145,7 @@ def main():
     program = levels.build("O2")
     levels.check_triad(program)
     levels.check_layers(program)
+    levels.check_long(program)
     levels.check_output(program)
     for row in ROWS:
         if row.endswith("avx2") and not has_avx2():

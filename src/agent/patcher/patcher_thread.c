@@ -93,6 +93,7 @@ static void begin_addresses(struct as_patch_thread *thread)
         AS_PATCHER_LOCAL_B + offsetof(struct as_patch_thread, addresses.unread);
     thread->addresses.begin = thread->addresses.cursor = begin;
     thread->addresses.patience = AS_PATCH_PATIENCE;
+    thread->line_sample = thread->span_sample = UINT64_MAX;
     thread->addresses.limit = begin + plan->addresses_b / 2 - AS_PATCH_ADDRESSES_MARGIN_B;
 }
 

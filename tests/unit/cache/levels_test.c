@@ -204,6 +204,19 @@ static void test_victim(void **state)
              3);
 }
 
+/* Levels of one set, which are found by a hash table. */
+static void test_full(void **state)
+{
+    (void)state;
+    run_both((const struct as_cache_level[]){{4096, 0, AS_CACHE_PLAIN},
+                                             {16384, 0, AS_CACHE_INCLUSIVE},
+                                             {65536, 0, AS_CACHE_VICTIM}},
+             3);
+    run_both(
+        (const struct as_cache_level[]){{6400, 0, AS_CACHE_PLAIN}, {32768, 0, AS_CACHE_ALLOCATING}},
+        2);
+}
+
 /* ---- Closed forms --------------------------------------------------------------------------- */
 
 static const struct as_cache_level two[] = {{32768, 8, AS_CACHE_PLAIN},
@@ -339,10 +352,14 @@ static void test_errors(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),           cmocka_unit_test(test_inclusive),
-        cmocka_unit_test(test_victim),          cmocka_unit_test(test_triad),
-        cmocka_unit_test(test_streams),         cmocka_unit_test(test_layer_condition),
-        cmocka_unit_test(test_blocked_product), cmocka_unit_test(test_errors)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_plain),
+                                       cmocka_unit_test(test_inclusive),
+                                       cmocka_unit_test(test_full),
+                                       cmocka_unit_test(test_victim),
+                                       cmocka_unit_test(test_triad),
+                                       cmocka_unit_test(test_streams),
+                                       cmocka_unit_test(test_layer_condition),
+                                       cmocka_unit_test(test_blocked_product),
+                                       cmocka_unit_test(test_errors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records replayed by lines against each access through the same caches; damaged buffers; texts of
  * caches. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -139,6 +140,51 @@ static void test_sampled(void **state)
     unmake(&m);
 }
 
+/* Replays records of one access of 8 bytes, at a random multiple of `align_b` in 16 MiB. */
+static void replay_random(struct made *m, uint64_t n, uint64_t align_b)
+{
+    uint64_t state = 88172645463325252u, buffer[2] = {0, 0};
+    for (uint64_t i = 0; i < n; i++) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        buffer[1] = 0x1000000 + state % (16 << 20) / align_b * align_b;
+        const uint64_t mask = as_level_replay_mask(&m->replay, false);
+        if (mask >> (buffer[1] / 64 % 64) & 1) /* what the program does */
+            as_level_replay_words(&m->replay, &m->thread, buffer, 2);
+    }
+}
+
+/* Records of sampled lines stand for all. Objects of two lines that use one of them need more than
+ * one class of lines. */
+static void test_sampled_records(void **state)
+{
+    struct made m;
+    const struct as_address_operand one = at(0, 0, 0, 8, ASSAY_ACCESS_READ);
+    (void)state;
+    for (uint64_t align_b = 64; align_b <= 128; align_b *= 2) {
+        make(&m, &one, 1, 1, false, 1 << 20);
+        m.plan.record.at[0].is_sampled = m.replay.is_sampled = true;
+        as_level_replay_thread_fini(&m.thread);
+        assert_int_equal(as_level_replay_thread_init(&m.replay, &m.thread, NULL), 0);
+        replay_random(&m, 300000, align_b);
+        assert_true(as_level_replay_share(&m.replay) == 1.0 / 16);
+        as_level_replay_hurry(&m.replay);
+        assert_true(as_level_replay_share(&m.replay) == (align_b == 64 ? 1.0 / 64 : 1.0 / 16));
+        assert_true(as_level_replay_mask(&m.replay, true) & as_level_replay_mask(&m.replay, false));
+        replay_random(&m, 1000000, align_b);
+        /* 512 of 2^18 or 2^17 lines are in L1. */
+        const double missed = m.replay.group.at[0].counts.level[0].miss_n / 1300000;
+        assert_true(missed > 0.96 && missed < 1.04);
+        /* 2^15 lines hold a part of them. */
+        const struct as_reuse_curve *curve = m.replay.group.at[0].curve;
+        const double share = as_reuse_miss_share(curve, 32768),
+                     lines = (double)((16u << 20) / align_b);
+        assert_true(curve && fabs(share - (1 - 32768 / lines)) < 0.06);
+        unmake(&m);
+    }
+}
+
 /* Repeated instructions, absolute addresses and non-temporal stores. */
 static void test_parts(void **state)
 {
@@ -194,7 +240,7 @@ static void test_texts(void **state)
                                       "64:8",
                                       "32K:8 ",
                                       "99999999M:8",
-                                      "32K:8,257K:0"};
+                                      "32K:8,129M:0"};
     (void)state;
     assert_int_equal(
         as_level_traffic_parse("48K:12,2M:16:allocating,256K:0:victim", level, &n, &err), 0);
@@ -210,7 +256,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_walks),   cmocka_unit_test(test_conflicts),
-        cmocka_unit_test(test_sampled), cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_damage),  cmocka_unit_test(test_texts)};
+        cmocka_unit_test(test_sampled), cmocka_unit_test(test_sampled_records),
+        cmocka_unit_test(test_parts),   cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_texts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -275,7 +276,7 @@ static void test_drawing(void **state)
     point[2].flops = 0;
     it.one_n = as_ceilings_roofs(&ceilings, 1, it.one);
     it.all_n = as_ceilings_roofs(&ceilings, 4, it.all);
-    assay_roofline_svg(&it, &out);
+    assert_int_equal(assay_roofline_svg(&it, NULL, &out), 0);
     assert_false(out.failed);
     assert_non_null(strstr(out.p, "a &lt;b&gt; &amp; c"));
     assert_non_null(strstr(out.p, "x&lt;T&gt;\xc3\xa9: 3 GFLOP/s, 1 flop/B"));
@@ -287,6 +288,37 @@ static void test_drawing(void **state)
     as_str_fini(&out);
 }
 
+/* Arrows lead from the points of an older run to those of the same kind and name. */
+static void test_arrows(void **state)
+{
+    struct assay_roof_point now[] = {point_of(0.1, 2), point_of(1, 3), point_of(1, 1)};
+    struct assay_roof_point old[] = {point_of(0.001, 1), point_of(1, 2), point_of(2, 2),
+                                     point_of(3, 3)};
+    struct assay_roofline it = {.title = "new", .point = now, .point_n = 3};
+    const struct assay_roofline before = {.title = "old & slow", .point = old, .point_n = 4};
+    struct as_str out = {0};
+    (void)state;
+    now[0].name = old[0].name = "first";
+    now[1].name = old[1].name = old[2].name = "twice";
+    now[2].name = "new";
+    old[3].name = "gone";
+    assert_int_equal(assay_roofline_svg(&it, &before, &out), 1);
+    assert_false(out.failed);
+    assert_int_equal(count_of(out.p, "<g class=\"before\">"), 1);
+    assert_int_equal(count_of(out.p, "before: 1 GFLOP/s, 0.001 flop/B"), 1);
+    assert_non_null(strstr(out.p, "old &amp; slow"));
+    assert_int_equal(count_of(out.p, "nan"), 0);
+    /* The chart reaches from the lowest intensity of both, which is left of all points. */
+    double x = 0, y = 0, first_x = 0;
+    const char *start = strstr(out.p, "<circle class=\"arrow\"");
+    const char *point = strstr(out.p, "<circle class=\"full\"");
+    assert_true(start &&
+                sscanf(start, "<circle class=\"arrow\" cx=\"%lf\" cy=\"%lf\"", &x, &y) == 2);
+    assert_true(point && sscanf(point, "<circle class=\"full\" cx=\"%lf\"", &first_x) == 1);
+    assert_true(x >= 70 && x < first_x && y > 50 && y < 560);
+    as_str_fini(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +327,6 @@ int main(void)
         cmocka_unit_test(test_pages),         cmocka_unit_test(test_roof_above),
         cmocka_unit_test(test_above_all),     cmocka_unit_test(test_levels),
         cmocka_unit_test(test_without_flops), cmocka_unit_test(test_drawing),
-        cmocka_unit_test(test_no_ceilings)};
+        cmocka_unit_test(test_arrows),        cmocka_unit_test(test_no_ceilings)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
