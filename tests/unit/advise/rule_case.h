@@ -79,8 +79,27 @@
                {"array_access_most_pct", most},                                                    \
                {"access_strided_n", (most) < 100},                                                 \
                {"access_indirect_n", indirect}}
+/* Two accesses with a stride that nothing shows. */
+#define STEADY(with, value)                                                                        \
+    .metric = {{"array_access_least_pct", 13},                                                     \
+               {"array_access_most_pct", 100},                                                     \
+               {"access_steady_n", 2},                                                             \
+               {"access_unknown_n", 0},                                                            \
+               {"access_indirect_n", 0},                                                           \
+               {with, value}} /* a value that is set twice has the last */
+/* Another loop of the function before. */
+#define AGAIN_LOOP                                                                                 \
+    {                                                                                              \
+        "work", "application", 100, .in_loop = true, .is_of_before = true                          \
+    }
 #define STRIDES(stride, use)                                                                       \
     .metric = {{"operand_stride_b", stride}, {"operand_line_use_pct", use}, {"access_steady_n", 2}}
+/* A product and a sum among 6 instructions that take 3 cycles. */
+#define MULTIPLIES(with, value)                                                                    \
+    .metric = {                                                                                    \
+        {"cqa_fp_mul_n", 1},  {"cqa_fp_add_n", 1}, {"cqa_fp_fma_n", 0},     {"cqa_fp_op_n", 2},    \
+        {"cqa_fp_insn_n", 2}, {"cqa_insn_n", 6},   {"cqa_front_end_cy", 1}, {"cqa_ports_cy", 3},   \
+        {"cqa_cycles", 3},    {with, value}} /* a value that is set twice has the last */
 
 /* Loads at random from so many MiB. */
 #define INDEXED(mib) .metric = {{"operand_index_b", (mib)*1048576.0}}

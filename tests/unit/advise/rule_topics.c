@@ -55,6 +55,15 @@ const struct rule_case rule_topics[] = {
       .metric = {{"cqa_fp_mul_n", 4}, {"cqa_fp_add_n", 4}, {"cqa_fp_fma_n", 0}}},
      {RUN, .code = {FULL},
       .metric = {{"cqa_fp_mul_n", 4}, {"cqa_fp_add_n", 4}, {"cqa_fp_fma_n", 4}}}},
+    {"separate_multiply_add", /* a chain limits it: FMA takes longer than an addition */
+     {RUN, .code = {FULL}, MULTIPLIES("cqa_ports_cy", 3)},
+     {RUN, .code = {FULL}, MULTIPLIES("cqa_ports_cy", 1)}},
+    {"separate_multiply_add", /* one of 30 instructions would go */
+     {RUN, .code = {FULL}, MULTIPLIES("cqa_insn_n", 6)},
+     {RUN, .code = {FULL}, MULTIPLIES("cqa_insn_n", 30)}},
+    {"separate_multiply_add", /* by indices, beyond the first cache */
+     {RUN, .code = {FULL}, MULTIPLIES("access_indirect_n", 1), .far_level = 1},
+     {RUN, .code = {FULL}, MULTIPLIES("access_indirect_n", 1), .far_level = 3}},
     {"mixed_encodings",
      {RUN, .code = {FULL}, CODE("cqa_transition_n", 2)},
      {RUN, .code = {FULL}, CODE("cqa_transition_n", 0)}},

@@ -192,24 +192,29 @@ static void add_accesses(struct assay_experiment *e, const struct story *story)
 
     for (int i = 0; i < STORY_ACCESS_N && story->access[i].variable; i++) {
         const struct story_access *at = &story->access[i];
-        const struct assay_row_loop_access row = {.run_id = 1,
-                                                  .loop_id = 1,
-                                                  .address = i,
-                                                  .access = "load",
-                                                  .width_b = 8,
-                                                  .array = i,
-                                                  .stride = "constant",
-                                                  .stride_b = assay_known(at->stride_b),
-                                                  .stride_share = (double)NAN,
-                                                  .sample_n = 30,
-                                                  .line_used_pct = at->use_pct,
-                                                  .split_share = (double)NAN,
-                                                  .reuse = at->reuse,
-                                                  .reuse_loop_id = at->reuse ? 1 : 0,
-                                                  .reuse_b = known_if(at->reuse_b),
-                                                  .variable = at->variable,
-                                                  .member = at->member,
-                                                  .element_b = known_if(at->element_b)};
+        struct assay_row_loop_access row = {.run_id = 1,
+                                            .loop_id = 1,
+                                            .address = i,
+                                            .access = "load",
+                                            .width_b = 8,
+                                            .array = i,
+                                            .stride = "constant",
+                                            .stride_b = assay_known(at->stride_b),
+                                            .stride_share = (double)NAN,
+                                            .sample_n = 30,
+                                            .line_used_pct = at->use_pct,
+                                            .split_share = (double)NAN,
+                                            .reuse = at->reuse,
+                                            .reuse_loop_id = at->reuse ? 1 : 0,
+                                            .reuse_b = known_if(at->reuse_b),
+                                            .variable = at->variable,
+                                            .member = at->member,
+                                            .element_b = known_if(at->element_b)};
+        fine(assay_experiment_add_loop_access(e, &row, err));
+        if (!at->is_stored)
+            continue;
+        row.loop_id = 2;
+        row.access = "store";
         fine(assay_experiment_add_loop_access(e, &row, err));
     }
     if (!story->object_mib)

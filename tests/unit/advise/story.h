@@ -59,6 +59,7 @@ struct story {
         const char *variable, *member, *reuse;
         int64_t stride_b, element_b, reuse_b; /* 0: not known */
         double use_pct;
+        bool is_stored; /* by the second loop, which that outer loop enters again, too */
     } access[STORY_ACCESS_N];
     int64_t object_mib, huge_pct; /* a block that it touches; of that in huge pages */
     double shared; /* share of the stores of the first loop that go to lines of several
