@@ -334,15 +334,15 @@ static void add_missing(const struct as_decan *decan, const struct as_varied_loo
     struct assay_decan_measured all[ASSAY_DECAN_TAKES_MOST];
     size_t n = 0;
     for (unsigned kind = 0; kind < AS_VARIANT_KINDS; kind++) {
-        const char *name = as_variant_name(kind);
         size_t at = 0;
-        while (at < bucket->take_n && bucket->take[at].variant != name)
+        while (at < bucket->take_n && bucket->take[at].kind != kind)
             at++;
         if (kind == AS_VARIANT_REC || (at == bucket->take_n && !(decan->asked >> kind & 1)))
             continue;
         all[n] = at < bucket->take_n
                      ? bucket->take[at]
-                     : (struct assay_decan_measured){.variant = name,
+                     : (struct assay_decan_measured){.kind = kind,
+                                                     .variant = as_variant_name(kind),
                                                      .reason = missing_variant_reason(varied, kind),
                                                      .speedup = (double)NAN};
         all[n].decides = varied->bits[kind] & AS_VARIANT_DECIDES;
@@ -408,6 +408,7 @@ static int describe_loops(struct as_decan *decan, struct assay_error *err)
     result->loop = as_calloc(decan->timed.loop.n + 1, sizeof *result->loop);
     if (!result->loop)
         return as_error_nomem(err, "variants of loops");
+    AS_TRY(as_decan_machine_read(decan, err));
     as_vec_foreach (&decan->timed.loop, loop) {
         struct assay_decan_loop *out = &result->loop[result->loop_n++];
         AS_TRY(describe_loop(decan, loop, out, err));
