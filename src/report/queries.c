@@ -52,11 +52,6 @@ static const char *const query_sql[AS_QUERIES_N] = {
         "SELECT count(*) OVER (), machine, uncertain_s, drift, residual_s, drift IS NULL"
         " FROM v_trace_clocks WHERE run_id = ?1 AND related = 'measured'"
         " ORDER BY uncertain_s DESC LIMIT 1",
-    [AS_QUERY_TRACE_PLACES] =
-        "SELECT s.number, f.name, replace(o.path, rtrim(o.path, replace(o.path, '/', '')), ''),"
-        " l.number FROM trace t JOIN trace_site s USING (trace_id)"
-        " JOIN function f USING (function_id) LEFT JOIN line l ON l.line_id = s.line_id"
-        " LEFT JOIN source_file o USING (source_file_id) WHERE t.run_id = ?1",
     [AS_QUERY_TRACE_SAMPLES] =
         "SELECT number, location, name, routine, ifnull(function, module),"
         " iif(source_file IS NULL, NULL, replace(source_file, rtrim(source_file,"
@@ -75,8 +70,6 @@ static const char *const query_sql[AS_QUERIES_N] = {
         " 'trace_lost', 'trace_missed', 'trace_static', 'function_untraced',"
         " 'functions_untraced', 'functions_lost', 'functions_cost',"
         " 'worksharing_unseen', 'trace_not_simulated') ORDER BY name = 'busy_host', flag_id",
-    [AS_QUERY_TRACE_POINTS] =
-        "SELECT points_s FROM v_traces WHERE run_id = ?1 AND points_s NOTNULL",
     [AS_QUERY_TRIES] =
         "SELECT name, title, what, verdict, said, n, base_s, ratio, ratio_low, ratio_high, gain_s,"
         " gain_low_s, gain_high_s, result, differs_by, command, why, rules, rank, run_id,"

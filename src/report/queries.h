@@ -27,12 +27,10 @@
     X(METRIC)              /* a row if the metric ?1 is known */                                   \
     X(TRACED_RUN)          /* run, traced run: the trace to analyse */                             \
     X(TRACE_CLOCK)         /* machines; of the least certain: name, s, drift, s off, no drift */   \
-    X(TRACE_PLACES)        /* site, function, file without folders, line */                        \
     X(TRACE_SAMPLES)       /* thread, its names, state, function, place, caller, n, s, % */        \
     X(TRACE_PARTIAL)       /* a row if the trace has only the beginning of the run */              \
     X(TRACE_FINDINGS)      /* text, workaround */                                                  \
     X(TRACE_CAVEATS)       /* text */                                                              \
-    X(TRACE_POINTS)        /* s that probes of functions took */                                   \
     X(TRIES)               /* as v_tries, by run and rank */                                       \
     X(TRY_COUNT)           /* tries */
 #define AS_QUERY_ENUM(name) AS_QUERY_##name,
