@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "profile/unfinished.h"
 #include "report/facts.h"
 
 /* ---- Rows -------------------------------------------------------------------------------- */
@@ -119,7 +118,8 @@ static const char run_sql[] =
     " exit_signal, rate_hz, process_n, thread_n, rank_n, sample_n, lost_sample_n,"
     " (SELECT count(DISTINCT p.host_id) FROM process p WHERE p.run_id = v.run_id),"
     " h.cpu_model, h.core_n, h.cpu_n,"
-    " (SELECT " AS_RUN_UNFINISHED " FROM run r WHERE r.run_id = v.run_id) FROM v_runs v"
+    " (SELECT is_unfinished FROM v_run_states r WHERE r.run_id = v.run_id)"
+    " FROM v_runs v"
     " LEFT JOIN (SELECT r.run_id, cpu_model, core_n, cpu_n FROM run r JOIN host USING (host_id)) h"
     " USING (run_id) WHERE v.run_id = ?1";
 

@@ -20,7 +20,7 @@
     X(RUN_OF_COMMAND)      /* of the arguments ?1 as JSON: run, exit code or -1, signal or 0 */    \
     X(RUN_COMMAND)         /* a word a row */                                                      \
     X(LAST_PROFILE)        /* run, command, directory */                                           \
-    X(RANK_CPU_WAIT)       /* the longest wait of a rank for a CPU, in ns */                       \
+    X(RANK_CPU_WAIT)       /* the longest wait of a rank for a CPU, in s */                        \
     X(LOOP_PLACE)          /* of the loop ?1: function, file, line */                              \
     X(FUNCTION_PLACE)      /* of the function ?1: name, NULL, NULL */                              \
     X(CODE_PLACES)         /* address, module, function, file, line */                             \
@@ -37,6 +37,8 @@
 enum as_query { AS_QUERIES(AS_QUERY_ENUM) AS_QUERIES_N };
 #undef AS_QUERY_ENUM
 
+/* Returns the SQL of a statement, which reads views alone. */
+const char *as_query_text(enum as_query query);
 /* Opens the rows of a statement, without parameters bound. Errors as assay_rows_open. */
 int as_query_open(struct assay_experiment *experiment, enum as_query query, struct assay_rows **out,
                   struct assay_error *err);
