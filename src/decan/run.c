@@ -7,13 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <assay/launch.h>
-
 #include "base/alloc.h"
 #include "base/error.h"
 #include "decan/internal.h"
 #include "decan/variants.h"
-#include "sample/timer_session.h"
 #include "vprof/clones.h"
 
 #define INSTANCES_USUAL 31u
@@ -455,19 +452,6 @@ static int vary_chosen(struct as_decan *decan, struct assay_error *err)
     return rc;
 }
 
-/* Checks, before any run, that the agent can enter the program, or the shell that starts it. */
-static int check_command(const struct assay_profile_request *request, struct assay_error *err)
-{
-    struct assay_launch_plan *plan;
-    if (!request->command)
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "loops of a running process cannot be varied; use assay decan -- CMD");
-    AS_TRY(assay_launch_plan(request->command, &plan, err));
-    const int rc = as_entry_check(plan->path, "varied from inside", err);
-    assay_launch_plan_free(&plan);
-    return rc;
-}
-
 int assay_decan_again(struct assay_experiment *experiment, int64_t run_id,
                       struct assay_campaign *campaign, const struct assay_decan_request *request,
                       struct assay_decan_result *result, struct assay_error *err)
@@ -485,7 +469,10 @@ int assay_decan_again(struct assay_experiment *experiment, int64_t run_id,
                                           .wanted = request->instances ? request->instances
                                                                        : INSTANCES_USUAL};
     AS_TRY(as_variants_parse(request->variants, &decan.asked, err));
-    AS_TRY(check_command(&request->profile, err));
+    if (!request->profile.command)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "loops of a running process cannot be varied; use assay decan -- CMD");
+    AS_TRY(as_clones_check(&request->profile, "varied from inside", err));
     AS_TRY(assay_campaign_check(campaign, 1, err));
     int rc = as_timed_choose(&decan.timed, err);
     if (rc == 0)
