@@ -6,6 +6,7 @@
  */
 #include "names.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,7 @@ const struct assay_function *as_function_at(const struct assay_function *functio
                                             uint64_t address)
 {
     size_t low = as_first_not(i, n, function[i].start <= address);
+    assert(low < 2 || function[low - 2].start <= function[low - 1].start); /* functions ascend */
     /* Parts may nest: walk back over the few that begin before and end after. */
     for (size_t i = low, tried = 0; i > 0 && tried < 8; i--, tried++)
         if (address < function[i - 1].end)

@@ -63,15 +63,14 @@ static const struct as_field ipc_fields[IPC_COLUMNS] = {
 
 static void fill_counter_row(void *context, size_t row, struct as_cell *cell)
 {
-    const struct as_traced *traced = context;
-    const struct as_counter_range *range = &traced->counters.range.at[row];
-    const struct as_location *l = &traced->analysis.location.at[range->location];
-    if (l->rank >= 0)
-        cell[COUNTED_RANK] = as_cell_signed(l->rank);
-    cell[COUNTED_PID] = as_cell_count(traced->trace.process.at[l->process].pid);
-    cell[COUNTED_TID] = as_cell_count(l->tid);
-    cell[COUNTED_NAME] = as_cell_text(range->text);
-    cell[COUNTED_READINGS] = as_cell_count(range->n);
+    const struct as_parallel *parallel = context;
+    const struct as_parallel_counter *range = &parallel->counter.at[row];
+    if (range->of.rank >= 0)
+        cell[COUNTED_RANK] = as_cell_signed(range->of.rank);
+    cell[COUNTED_PID] = as_cell_signed(range->of.pid);
+    cell[COUNTED_TID] = as_cell_signed(range->of.tid);
+    cell[COUNTED_NAME] = as_cell_text(range->name);
+    cell[COUNTED_READINGS] = as_cell_signed(range->n);
     cell[COUNTED_FIRST] = as_cell_signed(range->first);
     cell[COUNTED_LAST] = as_cell_signed(range->last);
     cell[COUNTED_LEAST] = as_cell_signed(range->least);
@@ -79,9 +78,9 @@ static void fill_counter_row(void *context, size_t row, struct as_cell *cell)
     cell[COUNTED_COMPUTING] = as_cell_signed(range->computing);
 }
 
-static struct as_sheet sheet_of(const struct as_traced *traced)
+static struct as_sheet sheet_of(const struct as_parallel *parallel)
 {
-    return (struct as_sheet){counted, COUNTED_COLUMNS, traced->counters.range.n, (void *)traced,
+    return (struct as_sheet){counted, COUNTED_COLUMNS, parallel->counter.n, (void *)parallel,
                              fill_counter_row};
 }
 
@@ -97,27 +96,38 @@ static bool counts_cycles(const char *name)
     return strstr(name, "PAPI_TOT_CYC") || strcmp(name, "cycles") == 0;
 }
 
-/* The counter of a thread; NULL: it has none. Counters stand by thread. */
-static const struct as_counter_range *counter_of(const struct as_traced *traced, uint32_t location,
-                                                 bool (*wants)(const char *))
+/* Returns the first counter of a thread that `wants` accepts, or NULL. */
+static const struct as_parallel_counter *counter_of(const struct as_parallel *parallel,
+                                                    int64_t number, bool (*wants)(const char *))
 {
-    as_vec_foreach (&traced->counters.range, range)
-        if (range->location == location && wants(range->text))
+    as_vec_foreach (&parallel->counter, range)
+        if (range->of.number == number && wants(range->name))
             return range;
     return NULL;
 }
 
-struct ipc_rows {
-    const struct as_traced *traced;
-    AS_VEC(uint32_t) location;
+/* Instructions and cycles of a thread. */
+struct ipc_row {
+    const struct as_parallel_counter *instructions, *cycles;
 };
 
-static int find_ipc_rows(const struct as_traced *traced, struct ipc_rows *out)
+struct ipc_rows {
+    AS_VEC(struct ipc_row) row;
+};
+
+static int find_ipc_rows(const struct as_parallel *parallel, struct ipc_rows *out)
 {
-    *out = (struct ipc_rows){.traced = traced};
-    as_vec_foreach (&traced->counters.range, range)
-        if (counts_instructions(range->text) && counter_of(traced, range->location, counts_cycles))
-            AS_TRY(as_vec_push(&out->location, range->location));
+    *out = (struct ipc_rows){0};
+    as_vec_foreach (&parallel->counter, range) {
+        const struct as_parallel_counter *cycles =
+            counter_of(parallel, range->of.number, counts_cycles);
+        const struct as_parallel_counter *first =
+            counter_of(parallel, range->of.number, counts_instructions);
+        if (counts_instructions(range->name) && cycles) {
+            const struct ipc_row row = {first, cycles};
+            AS_TRY(as_vec_push(&out->row, row));
+        }
+    }
     return 0;
 }
 
@@ -130,14 +140,12 @@ static struct as_cell ipc_of(int64_t instructions, int64_t cycles)
 static void fill_ipc_row(void *context, size_t row, struct as_cell *cell)
 {
     const struct ipc_rows *rows = context;
-    const uint32_t at = rows->location.at[row];
-    const struct as_location *l = &rows->traced->analysis.location.at[at];
-    const struct as_counter_range *instructions = counter_of(rows->traced, at, counts_instructions);
-    const struct as_counter_range *cycles = counter_of(rows->traced, at, counts_cycles);
-    if (l->rank >= 0)
-        cell[IPC_RANK] = as_cell_signed(l->rank);
-    cell[IPC_PID] = as_cell_count(rows->traced->trace.process.at[l->process].pid);
-    cell[IPC_TID] = as_cell_count(l->tid);
+    const struct as_parallel_counter *instructions = rows->row.at[row].instructions;
+    const struct as_parallel_counter *cycles = rows->row.at[row].cycles;
+    if (cycles->of.rank >= 0)
+        cell[IPC_RANK] = as_cell_signed(cycles->of.rank);
+    cell[IPC_PID] = as_cell_signed(cycles->of.pid);
+    cell[IPC_TID] = as_cell_signed(cycles->of.tid);
     cell[IPC_INSTRUCTIONS] = as_cell_signed(instructions->last);
     cell[IPC_CYCLES] = as_cell_signed(cycles->last);
     cell[IPC_ALL] = ipc_of(instructions->last, cycles->last);
@@ -148,30 +156,30 @@ static void fill_ipc_row(void *context, size_t row, struct as_cell *cell)
 
 static struct as_sheet sheet_of_ipc(struct ipc_rows *rows)
 {
-    return (struct as_sheet){ipc_fields, IPC_COLUMNS, rows->location.n, rows, fill_ipc_row};
+    return (struct as_sheet){ipc_fields, IPC_COLUMNS, rows->row.n, rows, fill_ipc_row};
 }
 
-static int write_ipc_text(struct as_cli *cli, const struct as_traced *traced,
+static int write_ipc_text(struct as_cli *cli, const struct as_parallel *parallel,
                           struct assay_error *err)
 {
     struct ipc_rows rows;
     struct as_str same = {0};
-    int rc = find_ipc_rows(traced, &rows) < 0 ? as_error_nomem(err, "instructions per cycle") : 0;
-    if (rc == 0 && rows.location.n) {
+    int rc = find_ipc_rows(parallel, &rows) < 0 ? as_error_nomem(err, "instructions per cycle") : 0;
+    if (rc == 0 && rows.row.n) {
         struct as_sheet sheet = sheet_of_ipc(&rows);
         sheet.row_n = sheet.row_n < ROWS_SHOWN ? sheet.row_n : ROWS_SHOWN;
         as_out_c(&cli->out, '\n');
         rc = as_sheet_text(cli, &sheet, &same, err);
     }
     as_str_fini(&same);
-    as_vec_fini(&rows.location);
+    as_vec_fini(&rows.row);
     return rc;
 }
 
-int as_trace_counters_text(struct as_cli *cli, const struct as_traced *traced,
+int as_trace_counters_text(struct as_cli *cli, const struct as_parallel *parallel,
                            struct assay_error *err)
 {
-    struct as_sheet sheet = sheet_of(traced);
+    struct as_sheet sheet = sheet_of(parallel);
     struct as_str same = {0};
     if (sheet.row_n > ROWS_SHOWN) {
         as_cli_note(cli, "trace: --format json has %zu more counters of threads",
@@ -181,17 +189,17 @@ int as_trace_counters_text(struct as_cli *cli, const struct as_traced *traced,
     as_out_c(&cli->out, '\n');
     const int rc = as_sheet_text(cli, &sheet, &same, err);
     as_str_fini(&same);
-    return rc < 0 ? rc : write_ipc_text(cli, traced, err);
+    return rc < 0 ? rc : write_ipc_text(cli, parallel, err);
 }
 
-void as_trace_counters_facts(struct as_facts *facts, const struct as_traced *traced)
+void as_trace_counters_facts(struct as_facts *facts, const struct as_parallel *parallel)
 {
-    const struct as_sheet sheet = sheet_of(traced);
+    const struct as_sheet sheet = sheet_of(parallel);
     as_facts_sheet(facts, "counters", &sheet);
     struct ipc_rows rows;
-    if (find_ipc_rows(traced, &rows) == 0) {
+    if (find_ipc_rows(parallel, &rows) == 0) {
         const struct as_sheet ipc = sheet_of_ipc(&rows);
         as_facts_sheet(facts, "ipc", &ipc);
     }
-    as_vec_fini(&rows.location);
+    as_vec_fini(&rows.row);
 }

@@ -3,12 +3,12 @@
 #ifndef ASSAY_CLI_TRACE_COUNTERS_H
 #define ASSAY_CLI_TRACE_COUNTERS_H
 
-#include "analytics/store/trace_result.h"
+#include "report/parallel.h"
 #include "sheet.h"
 
-int as_trace_counters_text(struct as_cli *cli, const struct as_traced *traced,
+int as_trace_counters_text(struct as_cli *cli, const struct as_parallel *parallel,
                            struct assay_error *err);
 /* Under "counters". */
-void as_trace_counters_facts(struct as_facts *facts, const struct as_traced *traced);
+void as_trace_counters_facts(struct as_facts *facts, const struct as_parallel *parallel);
 
 #endif

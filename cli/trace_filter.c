@@ -50,11 +50,11 @@ void as_filter_choice_fini(struct as_filter_choice *choice)
     as_filter_kept_fini(&choice->kept);
 }
 
-void as_filter_note(struct as_cli *cli, const struct as_traced *traced)
+void as_filter_note(struct as_cli *cli, int64_t filtered_n)
 {
-    if (traced->filtered_n)
+    if (filtered_n)
         as_cli_note(cli,
-                    "trace: %llu calls were left out by the filter; their time counts as the "
+                    "trace: %lld calls were left out by the filter; their time counts as the "
                     "program's own work",
-                    (unsigned long long)traced->filtered_n);
+                    (long long)filtered_n);
 }

@@ -3,7 +3,6 @@
 #ifndef AS_CLI_TRACE_FILTER_H
 #define AS_CLI_TRACE_FILTER_H
 
-#include "analytics/store/trace_result.h"
 #include "cli.h"
 #include "trace/filter.h"
 
@@ -18,7 +17,7 @@ struct as_filter_choice {
 int as_filter_choose(struct as_cli *cli, struct as_filter_choice *out, struct assay_error *err);
 void as_filter_choice_fini(struct as_filter_choice *choice);
 
-/* Says that calls are missing in a trace. */
-void as_filter_note(struct as_cli *cli, const struct as_traced *traced);
+/* Notes that the filter left out calls; 0: it left out none. */
+void as_filter_note(struct as_cli *cli, int64_t filtered_n);
 
 #endif

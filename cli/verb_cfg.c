@@ -2,6 +2,7 @@
 /*
  * `assay cfg BIN`: the control flow of one function or loop, listed, drawn, or as data.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -36,6 +37,7 @@ static const struct assay_block *block_of(const struct cfg_view *v, uint32_t i)
 static uint32_t shown_block(const struct cfg_view *v, uint32_t block)
 {
     uint32_t low = as_first_not(i, v->blocks, v->block[i] < block);
+    assert(low + 1 >= v->blocks || v->block[low] < v->block[low + 1]); /* shown blocks ascend */
     return low < v->blocks && v->block[low] == block ? low : ASSAY_NONE;
 }
 

@@ -3,6 +3,7 @@
  * `assay disasm BIN`: finds the requested ranges of code, decodes them one by one and hands each to
  * the chosen output.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ const char *as_disasm_file(const struct as_disasm *d, uint32_t file)
 static const struct assay_symbol *object_at(const struct as_disasm *d, uint64_t address)
 {
     size_t low = as_first_not(i, d->symbol_n, d->symbol[i].address <= address);
+    assert(low < 2 || d->symbol[low - 2].address <= d->symbol[low - 1].address); /* sorted */
     for (size_t i = low, tried = 0; i > 0 && tried < 8; i--, tried++) {
         const struct assay_symbol *symbol = &d->symbol[i - 1];
 

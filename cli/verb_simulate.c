@@ -3,6 +3,7 @@
  * `assay simulate EXP|TRACE`: opens a trace, simulates it on each machine that is asked for, and
  * shows what the network costs. Simulations run side by side.
  */
+#include <math.h>
 #include <string.h>
 
 #include <assay/experiment.h>
@@ -189,7 +190,7 @@ static int read_cpu_wait(struct as_simulate_view *view, struct assay_experiment 
     AS_TRY(as_query_open_of(experiment, AS_QUERY_RANK_CPU_WAIT, run_id, &rows, err));
     const int rc = assay_rows_next(rows, err);
     if (rc > 0)
-        view->cpu_wait_ns = assay_rows_integer(rows, 0);
+        view->cpu_wait_ns = llround(assay_rows_real(rows, 0) * 1e9);
     assay_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }

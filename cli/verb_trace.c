@@ -27,7 +27,6 @@
 #include "trace_control.h"
 #include "trace_counters.h"
 #include "trace_filter.h"
-#include "trace_places.h"
 #include "trace_range.h"
 #include "trace_samples.h"
 #include "trace_score.h"
@@ -72,46 +71,43 @@ static const struct as_field columns[TRACE_COLUMNS] = {
 
 struct trace_view {
     struct as_cli *cli;
-    const struct as_traced *traced;
-    const uint32_t *order; /* which row of the traced is shown where; NULL: as they are */
-    struct as_trace_place_list place;
+    struct as_parallel parallel;
+    const uint32_t *order; /* row of each line; NULL: as they are */
     struct as_trace_sample_list samples;
 };
 
-/* For people microseconds are enough. */
-static struct as_cell seconds_cell(const struct trace_view *view, int64_t ns)
+/* Returns seconds of whole nanoseconds. For people microseconds are enough. */
+static struct as_cell seconds_cell(const struct trace_view *view, double s)
 {
     const int64_t grain = view->cli->format == AS_FORMAT_TEXT ? 1000 : 1;
+    const int64_t ns = llround(s * 1e9);
     return as_cell_real((double)(ns - ns % grain) / 1e9);
 }
 
 static void fill_sum_row(void *context, size_t row, struct as_cell *cell)
 {
     const struct trace_view *view = context;
-    const struct as_routine_sum *routine =
-        &view->traced->routine.at[view->order ? view->order[row] : row];
-    const struct as_site_sum *sum = &routine->sum;
-    const struct as_location *l = &view->traced->analysis.location.at[routine->location];
-    if (l->rank >= 0)
-        cell[TRACE_RANK] = as_cell_signed(l->rank);
-    cell[TRACE_PID] = as_cell_count(view->traced->trace.process.at[l->process].pid);
-    cell[TRACE_TID] = l->queue && view->cli->format == AS_FORMAT_TEXT ? as_cell_text(l->queue)
-                                                                      : as_cell_count(l->tid);
-    cell[TRACE_GROUP] = as_cell_text(as_trace_group_name(routine->group));
-    cell[TRACE_ROUTINE] = as_cell_text(routine->routine);
-    cell[TRACE_CALLS] = as_cell_count(sum->calls_n);
-    cell[TRACE_SECONDS] = seconds_cell(view, sum->time_ns);
-    cell[TRACE_LONGEST] = seconds_cell(view, sum->most_ns);
-    if (as_activity_of_group(routine->group) == AS_ACTIVITY_MPI &&
-        view->traced->analysis.summed_n == 0) {
-        cell[TRACE_WAITING] = seconds_cell(view, sum->waiting_ns);
-        cell[TRACE_TRANSFER] = seconds_cell(view, sum->transfer_ns);
-        cell[TRACE_OVERHEAD] =
-            seconds_cell(view, sum->time_ns - sum->waiting_ns - sum->transfer_ns);
+    const struct as_parallel_routine *it =
+        &view->parallel.routine.at[view->order ? view->order[row] : row];
+    if (it->of.rank >= 0)
+        cell[TRACE_RANK] = as_cell_signed(it->of.rank);
+    cell[TRACE_PID] = as_cell_signed(it->of.pid);
+    cell[TRACE_TID] = it->of.queue && view->cli->format == AS_FORMAT_TEXT
+                          ? as_cell_text(it->of.queue)
+                          : as_cell_signed(it->of.tid);
+    cell[TRACE_GROUP] = as_cell_text(it->group);
+    cell[TRACE_ROUTINE] = as_cell_text(it->routine);
+    cell[TRACE_CALLS] = as_cell_signed(it->calls_n);
+    cell[TRACE_SECONDS] = seconds_cell(view, it->time_s);
+    cell[TRACE_LONGEST] = seconds_cell(view, it->longest_s);
+    if (!isnan(it->transfer_s)) {
+        cell[TRACE_WAITING] = seconds_cell(view, it->waiting_s);
+        cell[TRACE_TRANSFER] = seconds_cell(view, it->transfer_s);
+        cell[TRACE_OVERHEAD] = seconds_cell(view, it->overhead_s);
     }
-    cell[TRACE_SENT] = as_cell_count(sum->sent_b);
-    cell[TRACE_RECEIVED] = as_cell_count(sum->received_b);
-    cell[TRACE_UNRETURNED] = as_cell_count(sum->open_n);
+    cell[TRACE_SENT] = as_cell_signed(it->sent_b);
+    cell[TRACE_RECEIVED] = as_cell_signed(it->received_b);
+    cell[TRACE_UNRETURNED] = as_cell_signed(it->open_n);
 }
 
 /* Prints the findings of the trace: delay costs and wait states. */
@@ -153,58 +149,43 @@ static int show_doubts(struct assay_experiment *experiment, int64_t run_id, stru
 }
 
 /* Efficiency, waiting and delay costs come first: they are more important than routines. */
-static int show_parallel(struct trace_view *view, struct assay_experiment *experiment,
-                         int64_t run_id, struct as_page *page, struct assay_error *err)
+static int show_parallel(struct assay_experiment *experiment, int64_t run_id, struct as_page *page,
+                         struct assay_error *err)
 {
     AS_TRY(show_doubts(experiment, run_id, page, err));
     AS_TRY(show_findings(experiment, run_id, page, err));
-    AS_TRY(as_parallel_text(&view->traced->sums, page, as_trace_place_text, &view->place, err));
+    AS_TRY(as_parallel_text(experiment, run_id, page, err));
     as_page_heading(page, "Routines");
     return 0;
 }
 
-/* How many events, and what writing them took: that is computed. */
-static void write_cost(const struct as_traced *traced, struct as_str *out)
+/* How many events, and what writing them took: that is computed. The measured cost of function
+ * probes is not part of it. */
+static void write_cost(const struct as_parallel *p, struct as_str *out)
 {
-    const struct as_analysis *a = &traced->analysis;
-    const double elapsed_ns = (double)(a->end_ns - a->begin_ns);
-    as_str_appendf(out, "%llu events", (unsigned long long)a->events_n);
-    if (traced->lost_n)
-        as_str_appendf(out, ", %llu lost", (unsigned long long)traced->lost_n);
-    if (traced->samples_lost_n)
-        as_str_appendf(out, ", %llu samples lost", (unsigned long long)traced->samples_lost_n);
-    if (traced->filtered_n)
-        as_str_appendf(out, ", %llu calls left out by the filter",
-                       (unsigned long long)traced->filtered_n);
-    if (isnan(traced->record_ns) || !(elapsed_ns > 0) || !a->events_n)
-        return;
-    as_str_appendf(out,
-                   "; writing them took an estimated %.1f ms over all threads, at most %.2f %% of "
-                   "the time of a thread (%.1f ns each on this machine)",
-                   as_traced_cost_ns(traced) / 1e6,
-                   100 * as_traced_cost_most_ns(traced) / elapsed_ns, traced->record_ns);
-}
-
-/* The cost of function probes is not part of the cost of records. */
-static int write_points_cost(struct assay_experiment *experiment, int64_t run_id,
-                             struct as_str *out, struct assay_error *err)
-{
-    struct assay_rows *rows;
-    AS_TRY(as_query_open_of(experiment, AS_QUERY_TRACE_POINTS, run_id, &rows, err));
-    const int rc = assay_rows_next(rows, err);
-    if (rc > 0)
+    as_str_appendf(out, "%lld events", (long long)p->events_n);
+    if (p->lost_n)
+        as_str_appendf(out, ", %lld lost", (long long)p->lost_n);
+    if (p->samples_lost_n)
+        as_str_appendf(out, ", %lld samples lost", (long long)p->samples_lost_n);
+    if (p->filtered_n)
+        as_str_appendf(out, ", %lld calls left out by the filter", (long long)p->filtered_n);
+    if (!isnan(p->record_ns) && p->elapsed_s > 0 && p->events_n)
+        as_str_appendf(out,
+                       "; writing them took an estimated %.1f ms over all threads, at most %.2f %% "
+                       "of the time of a thread (%.1f ns each on this machine)",
+                       p->cost_s * 1e3, 100 * p->cost_most_s / p->elapsed_s, p->record_ns);
+    if (!isnan(p->points_s))
         as_str_appendf(out, "; probes of functions took a measured %.3g s over all threads",
-                       assay_rows_real(rows, 0));
-    assay_rows_close(&rows);
-    return rc < 0 ? rc : 0;
+                       p->points_s);
 }
 
-static int by_time(const void *a, const void *b, void *traced)
+static int by_time(const void *a, const void *b, void *parallel)
 {
-    const struct as_traced *of = traced;
-    const struct as_site_sum *x = &of->routine.at[*(const uint32_t *)a].sum;
-    const struct as_site_sum *y = &of->routine.at[*(const uint32_t *)b].sum;
-    return x->time_ns != y->time_ns ? (x->time_ns > y->time_ns ? -1 : 1) : 0;
+    const struct as_parallel *of = parallel;
+    const double x = of->routine.at[*(const uint32_t *)a].time_s;
+    const double y = of->routine.at[*(const uint32_t *)b].time_s;
+    return (x < y) - (x > y);
 }
 
 static int show_routines(struct trace_view *view, const struct as_sheet *sheet,
@@ -219,7 +200,7 @@ static int show_routines(struct trace_view *view, const struct as_sheet *sheet,
         return as_error_nomem(err, "routines of a trace");
     for (uint32_t i = 0; i < sheet->row_n; i++)
         order[i] = i;
-    qsort_r(order, sheet->row_n, sizeof *order, by_time, (void *)view->traced);
+    qsort_r(order, sheet->row_n, sizeof *order, by_time, &view->parallel);
     view->order = order;
     most.row_n = ROUTINES_MOST / 2;
     const int rc = as_sheet_text(view->cli, &most, NULL, err);
@@ -241,47 +222,47 @@ static int show_text(struct trace_view *view, const struct as_sheet *sheet,
                            .colour = cli->color,
                            .utf8 = assay_report_locale_is_utf8()};
     struct as_str s = {0};
-    AS_TRY(show_parallel(view, experiment, run_id, &page, err));
+    AS_TRY(show_parallel(experiment, run_id, &page, err));
     int rc = show_routines(view, sheet, &page, err);
     if (rc == 0)
         rc = as_trace_samples_text(cli, &view->samples, err);
-    if (rc == 0 && view->traced->counters.range.n)
-        rc = as_trace_counters_text(cli, view->traced, err);
-    write_cost(view->traced, &s);
-    if (rc == 0)
-        rc = write_points_cost(experiment, run_id, &s, err);
+    if (rc == 0 && view->parallel.counter.n)
+        rc = as_trace_counters_text(cli, &view->parallel, err);
+    write_cost(&view->parallel, &s);
     as_page_wrap(&page, "", as_str_z(&s), false);
     as_str_fini(&s);
     return rc;
 }
 
-static void show_facts(struct trace_view *view, const struct as_sheet *sheet)
+static int show_facts(struct trace_view *view, const struct as_sheet *sheet,
+                      struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
 {
-    const struct as_traced *traced = view->traced;
+    const struct as_parallel *p = &view->parallel;
     struct as_facts facts;
     if (view->cli->format == AS_FORMAT_CSV) {
         as_sheet_csv_header(view->cli, sheet);
         as_sheet_csv_rows(view->cli, sheet);
-        return;
+        return 0;
     }
     as_facts_begin(&facts, view->cli);
-    as_facts_cell(&facts, "events", as_cell_count(traced->analysis.events_n));
-    as_facts_cell(&facts, "lost", as_cell_count(traced->lost_n));
-    as_facts_cell(&facts, "filtered", as_cell_count(traced->filtered_n));
-    as_facts_cell(&facts, "unmatched", as_cell_count(traced->analysis.broken_n));
-    as_facts_cell(&facts, "violated", as_cell_count(traced->analysis.violated_n));
-    as_facts_cell(&facts, "not_recorded", as_cell_count(traced->analysis.missed_n));
-    as_facts_cell(&facts, "sums", as_cell_count(traced->analysis.summed_n));
-    as_facts_cell(&facts, "damaged", as_cell_count(traced->damaged_n));
-    as_facts_cell(&facts, "record_ns", as_cell_real(traced->record_ns));
-    as_facts_cell(&facts, "computed_cost_s", as_cell_real(as_traced_cost_ns(traced) / 1e9));
+    as_facts_cell(&facts, "events", as_cell_signed(p->events_n));
+    as_facts_cell(&facts, "lost", as_cell_signed(p->lost_n));
+    as_facts_cell(&facts, "filtered", as_cell_signed(p->filtered_n));
+    as_facts_cell(&facts, "unmatched", as_cell_signed(p->broken_n));
+    as_facts_cell(&facts, "violated", as_cell_signed(p->violated_n));
+    as_facts_cell(&facts, "not_recorded", as_cell_signed(p->missed_n));
+    as_facts_cell(&facts, "sums", as_cell_signed(p->summed_n));
+    as_facts_cell(&facts, "damaged", as_cell_signed(p->damaged_n));
+    as_facts_cell(&facts, "record_ns", as_cell_real(p->record_ns));
+    as_facts_cell(&facts, "computed_cost_s", as_cell_real(p->cost_s));
     as_facts_sheet(&facts, "routines", sheet);
-    as_facts_cell(&facts, "samples_lost", as_cell_count(traced->samples_lost_n));
+    as_facts_cell(&facts, "samples_lost", as_cell_signed(p->samples_lost_n));
     as_trace_samples_facts(&facts, &view->samples);
-    as_trace_counters_facts(&facts, traced);
+    as_trace_counters_facts(&facts, p);
     as_json_key(&facts.json, "parallel");
-    as_parallel_json(&traced->sums, &facts.json, as_trace_place_text, &view->place);
+    AS_TRY(as_parallel_json(experiment, run_id, &facts.json, err));
     as_facts_end(&facts);
+    return 0;
 }
 
 /* Streams that ended before their thread did; whether there are any. */
@@ -310,88 +291,84 @@ static bool note_ends(struct as_cli *cli, const struct as_trace *trace)
 }
 
 /* Prints the known events while tracing was off. */
-static void note_missed(struct as_cli *cli, const struct as_analysis *a)
+static void note_missed(struct as_cli *cli, const struct as_parallel *p)
 {
-    if (a->missed_n)
+    if (p->missed_n)
         as_cli_note(cli,
-                    "trace: %llu sends, receives and collectives were not recorded while tracing "
+                    "trace: %lld sends, receives and collectives were not recorded while tracing "
                     "was off; their partners get no wait states",
-                    (unsigned long long)a->missed_n);
-    if (a->doubtful_n)
+                    (long long)p->missed_n);
+    if (p->doubtful_n)
         as_cli_note(cli,
-                    "trace: %llu messages were ignored: send and receive do not match (tracing "
+                    "trace: %lld messages were ignored: send and receive do not match (tracing "
                     "was off while persistent requests were created)",
-                    (unsigned long long)a->doubtful_n);
+                    (long long)p->doubtful_n);
 }
 
-static int by_rank_of_row(const void *a, const void *b)
+/* True if each row is of a rank, and no rank has rows of two threads. Rows are by thread, and
+ * threads by rank. */
+static bool ranks_have_one_thread(const struct as_parallel *p)
 {
-    const struct as_location *const *x = a, *const *y = b;
-    if ((*x)->rank != (*y)->rank)
-        return (*x)->rank < (*y)->rank ? -1 : 1;
-    return (*x > *y) - (*x < *y);
-}
-
-/* True if each row is of a rank, and no rank has rows of two threads. */
-static bool ranks_have_one_thread(const struct as_traced *traced)
-{
-    const size_t n = traced->routine.n;
-    const struct as_location **of_row = as_calloc(n + 1, sizeof *of_row);
-    bool is_single = of_row && n > 0;
-    for (size_t i = 0; i < n && of_row; i++)
-        of_row[i] = &traced->analysis.location.at[traced->routine.at[i].location];
-    if (is_single)
-        qsort(of_row, n, sizeof *of_row, by_rank_of_row);
-    for (size_t i = 0; i < n && is_single; i++)
-        is_single = of_row[i]->rank >= 0 && (i == 0 || of_row[i] == of_row[i - 1] ||
-                                             of_row[i]->rank != of_row[i - 1]->rank);
-    as_free(of_row);
-    return is_single;
+    const struct as_parallel_routine *before = NULL;
+    as_vec_foreach (&p->routine, it) {
+        if (it->of.rank < 0 ||
+            (before && before->of.rank == it->of.rank && before->of.number != it->of.number))
+            return false;
+        before = it;
+    }
+    return before;
 }
 
 /* Text has 80 columns. CSV and JSON alone have the thread of a rank with one, and its longest call.
  */
-static void choose_columns(const struct as_traced *traced, struct as_field *shown)
+static void choose_columns(const struct as_parallel *p, struct as_field *shown)
 {
     memcpy(shown, columns, sizeof columns);
-    if (!ranks_have_one_thread(traced))
+    if (!ranks_have_one_thread(p))
         return;
     shown[TRACE_TID].title = NULL;
-    if (traced->analysis.summed_n == 0)
+    if (p->summed_n == 0)
         shown[TRACE_LONGEST].title = NULL;
 }
 
-static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
-                       const struct as_traced *traced, struct assay_error *err)
+static void note_counts(struct as_cli *cli, const struct as_parallel *p, bool are_cut)
 {
-    struct trace_view view = {.cli = cli, .traced = traced};
-    int rc = as_trace_place_list_read(experiment, run_id, &traced->analysis, &view.place, err);
-    if (rc == 0)
-        rc = as_trace_samples_read(experiment, run_id, &view.samples, err);
-    struct as_field shown[TRACE_COLUMNS];
-    const struct as_sheet sheet = {shown, TRACE_COLUMNS, traced->routine.n, &view, fill_sum_row};
-    const bool are_cut = note_ends(cli, &traced->trace);
-    choose_columns(traced, shown);
-    if (rc == 0)
-        rc = as_trace_clocks_note(cli, experiment, run_id, err);
-    as_filter_note(cli, traced);
-    if (traced->analysis.violated_n)
+    as_filter_note(cli, p->filtered_n);
+    if (p->violated_n)
         as_cli_note(cli,
-                    "trace: %llu messages were received before they were sent, by the clocks of "
+                    "trace: %lld messages were received before they were sent, by the clocks of "
                     "their machines: their wait states are unknown",
-                    (unsigned long long)traced->analysis.violated_n);
-    if (traced->analysis.events_n == 0 && !are_cut)
+                    (long long)p->violated_n);
+    if (p->events_n == 0 && !are_cut)
         as_cli_note(cli, "trace: no events: the program made no traced call, or it is statically "
                          "linked");
-    note_missed(cli, &traced->analysis);
-    if (traced->analysis.summed_n)
+    note_missed(cli, p);
+    if (p->summed_n)
         as_cli_note(cli, "trace: MPI calls are summed (--burst): there are no wait states; thread "
                          "states and efficiency count all calls");
-    if (rc == 0 && cli->format == AS_FORMAT_TEXT)
-        rc = show_text(&view, &sheet, experiment, run_id, err);
-    else if (rc == 0)
-        show_facts(&view, &sheet);
-    as_trace_place_list_fini(&view.place);
+}
+
+/* Prints what the experiment has of the trace; only the ends of its files are those in memory. */
+static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
+                       const struct as_trace *trace, struct assay_error *err)
+{
+    struct trace_view view = {.cli = cli};
+    struct as_field shown[TRACE_COLUMNS];
+    const bool are_cut = note_ends(cli, trace);
+    int rc = as_parallel_read(experiment, run_id, &view.parallel, err);
+    if (rc == 0)
+        rc = as_trace_samples_read(experiment, run_id, &view.samples, err);
+    const struct as_sheet sheet = {shown, TRACE_COLUMNS, view.parallel.routine.n, &view,
+                                   fill_sum_row};
+    choose_columns(&view.parallel, shown);
+    if (rc == 0)
+        rc = as_trace_clocks_note(cli, experiment, run_id, err);
+    if (rc == 0) {
+        note_counts(cli, &view.parallel, are_cut);
+        rc = cli->format == AS_FORMAT_TEXT ? show_text(&view, &sheet, experiment, run_id, err)
+                                           : show_facts(&view, &sheet, experiment, run_id, err);
+    }
+    as_parallel_release(&view.parallel);
     as_trace_samples_fini(&view.samples);
     return rc;
 }
@@ -410,7 +387,7 @@ static int show_range(struct as_cli *cli, struct assay_experiment *experiment, i
         rc = as_traced_write(experiment, run_id, traced_id, &traced, err);
     if (rc == 0) {
         as_advise_quickly(cli, experiment, run_id);
-        rc = show_traced(cli, experiment, run_id, &traced, err);
+        rc = show_traced(cli, experiment, run_id, &traced.trace, err);
     }
     as_traced_fini(&traced);
     as_trace_range_fini(&texts);

@@ -4,10 +4,11 @@
 
 usage: check-includes.py ROOT
 
-Prints every upward edge and every circle between rooms or between files. Prints every room that has
-no floor, and every use of a library outside the room that owns it. A room that runs in more
-than one address space has a rule for each folder (tools/folders.txt). Prints each include and each
-call that a rule forbids, also an include behind another. Exit status 1 when it printed anything.
+Prints every upward edge and every circle between rooms or between files. Prints every room without
+a floor, and every floor entry without a room. Prints every use of a library outside its room.
+A room that runs in more than one address space has a rule for each folder (tools/folders.txt).
+Prints each include and each call that a rule forbids, also an include behind another. Exit status 1
+when it printed anything.
 """
 import collections
 import pathlib
@@ -41,6 +42,15 @@ def read_floors(root):
         if words:
             floors.update((room, int(words[0])) for room in words[1:])
     return floors
+
+
+def faults_of_floors(root, floors):
+    """Yields a fault of each room of a floor that has neither a folder nor a header."""
+    for room in floors:
+        places = (root / "src" / room, root / room, root / f"include/assay/{room}.h",
+                  root / f"include/assay/{room}.h.in")
+        if not any(place.exists() for place in places):
+            yield f"tools/floors.txt: room '{room}' does not exist; remove it"
 
 
 def room_of(path):
@@ -160,7 +170,7 @@ def main():
                 print(f"tools/folders.txt: {folder}: no rule {rule}, or no folder {name}")
                 return 1
     rooms, files = collections.defaultdict(set), collections.defaultdict(set)
-    faults = []
+    faults = list(faults_of_floors(root, floors))
     sources = [path.relative_to(root) for top in ("src", "cli", "include")
                for path in sorted((root / top).rglob("*.[ch]"))]
     for source in sources:

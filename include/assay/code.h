@@ -200,6 +200,8 @@ struct assay_program_options {
 int assay_program_new(struct assay_object *object, const struct assay_program_options *options,
                       struct assay_program **out, struct assay_error *err);
 void assay_program_free(struct assay_program **program);
+/* Returns true if `block` is in `loop` or in one of its inner loops. Takes O(depth) steps. */
+bool assay_loop_holds(const struct assay_program *program, uint32_t loop, uint32_t block);
 
 /* ---- Paths ------------------------------------------------------------------------------- */
 

@@ -41,7 +41,8 @@ enum assay_decan_reliability {
 };
 
 struct assay_decan_measured {
-    const char *variant; /* "dl1": constant */
+    unsigned kind;       /* the variant: as_variant_kind */
+    const char *variant; /* its name, "dl1": constant */
     const char *reason;  /* why there is none of it; NULL: there is. Constant */
     uint32_t n;          /* instances that count */
     uint32_t disturbed;  /* left out: the thread left the CPU, or they took far longer */

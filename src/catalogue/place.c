@@ -3,9 +3,10 @@
  * Looks up addresses in a module by binary search: over blocks in analysed files, over functions in
  * other files, over names without a file.
  */
+#include <assert.h>
+
 #include "base/search.h"
 #include "catalogue/internal.h"
-#include <assert.h>
 
 /* ---- Lookup -------------------------------------------------------------------------------- */
 
@@ -29,6 +30,7 @@ static size_t begun_at(const struct as_catalogue_entry *entry, size_t n, uint64_
 
 static uint64_t block_start(const struct as_catalogue_entry *entry, size_t i)
 {
+    assert(i < entry->by_start.n);
     return entry->module.program->block[entry->by_start.at[i]].start;
 }
 
@@ -39,6 +41,7 @@ static uint64_t function_start(const struct as_catalogue_entry *entry, size_t i)
 
 static uint64_t name_start(const struct as_catalogue_entry *entry, size_t i)
 {
+    assert(i < entry->name.n);
     return entry->name.at[i].start;
 }
 
@@ -135,6 +138,7 @@ static const char *origin_word(unsigned origin)
     };
     _Static_assert(sizeof word / sizeof *word == ASSAY_FUNCTION_ENTRY + 1,
                    "an entry for each of the enumeration");
+    assert((unsigned)origin < sizeof word / sizeof *word);
     return word[origin];
 }
 

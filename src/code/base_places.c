@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Applies the DWARF storage of variables to the instructions of a body; see base_values.h. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,6 +201,7 @@ bool as_base_static_variable(struct as_bases *b, uint64_t address, struct as_bas
                              uint32_t *root)
 {
     size_t at = as_first_not(i, b->fixed_n, (uint64_t)b->fixed[i]->offset_b <= address);
+    assert(at < 2 || (uint64_t)b->fixed[at - 2]->offset_b <= (uint64_t)b->fixed[at - 1]->offset_b);
 
     while (at > 0) {
         const struct as_storage *place = b->fixed[--at];
@@ -282,6 +284,8 @@ static bool is_computed(const struct as_bases *b, uint64_t pc, unsigned reg)
 {
     const struct assay_insn *insn = &b->program->code.insn[b->first_insn];
     const size_t i = as_first_not(k, b->insns, insn[k].address + insn[k].length < pc);
+    assert(i + 1 >= b->insns ||
+           insn[i].address <= insn[i + 1].address); /* code of a body ascends */
     struct assay_effects effects;
 
     if (i == b->insns || insn[i].address + insn[i].length != pc)

@@ -8,6 +8,7 @@
  */
 #include "code/constants.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/search.h"
@@ -121,6 +122,7 @@ bool as_constant_at(const struct as_constants *constants, size_t insn, uint8_t r
 {
     const struct as_flow *flow = constants->flow;
     const uint32_t after = as_first_not(k, flow->blocks, flow->block[k].first_insn <= insn);
+    assert(after < 2 || flow->block[after - 2].first_insn <= flow->block[after - 1].first_insn);
     const struct as_flow_block *in = flow->block + after - 1;
     if (reg >= 16 || after == 0 || insn >= (size_t)in->first_insn + in->insns)
         return false;

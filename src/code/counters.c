@@ -22,19 +22,10 @@ struct counter_work {
 
 /* ---- Exits ----------------------------------------------------------------------------------- */
 
-static bool in_loop(const struct assay_program *program, uint32_t block, uint32_t loop)
-{
-    const uint32_t depth = program->loop[loop].depth;
-    uint32_t at = program->block[block].loop;
-    while (at != ASSAY_NONE && program->loop[at].depth > depth)
-        at = program->loop[at].parent;
-    return at == loop;
-}
-
 static bool leaves(const struct counter_work *w, const struct assay_block *b)
 {
     for (uint32_t k = 0; k < b->succs; k++) {
-        if (!in_loop(w->program, w->program->succ[b->first_succ + k].block, w->loop))
+        if (!assay_loop_holds(w->program, w->loop, w->program->succ[b->first_succ + k].block))
             return true;
     }
     return false;

@@ -7,6 +7,7 @@
  */
 #include "code/evaluate.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,6 +161,7 @@ uint8_t as_frame_location(const struct as_evaluation *e, const struct assay_memo
         return UINT8_MAX;
     const uint32_t slots = e->locations - AS_GPRS;
     const uint32_t at = as_first_not(k, slots, e->slot[k].disp < memory->disp);
+    assert(at + 1 >= slots || e->slot[at].disp < e->slot[at + 1].disp); /* slots ascend */
     return at < slots && e->slot[at].disp == memory->disp ? (uint8_t)(AS_GPRS + at) : UINT8_MAX;
 }
 

@@ -4,6 +4,7 @@
  * marks bodies without a reached return or unknown jump, and with tail calls only to marked bodies.
  * The next round walks their callers again, until a round marks nothing.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ bool as_noreturn_name(const char *name)
     plain[n] = '\0';
     const size_t names = as_noreturn_name_n;
     const size_t at = as_first_not(k, names, strcmp(as_noreturn_names[k], plain) < 0);
+    assert(at + 1 >= names || strcmp(as_noreturn_names[at], as_noreturn_names[at + 1]) < 0);
     if (at < names && strcmp(as_noreturn_names[at], plain) == 0)
         return true;
     for (size_t i = 0; i < as_noreturn_pattern_n; i++) {

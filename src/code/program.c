@@ -394,6 +394,15 @@ int assay_program_new(struct assay_object *object, const struct assay_program_op
     return 0;
 }
 
+bool assay_loop_holds(const struct assay_program *program, uint32_t loop, uint32_t block)
+{
+    const uint32_t depth = program->loop[loop].depth;
+    uint32_t at = program->block[block].loop;
+    while (at != ASSAY_NONE && program->loop[at].depth > depth)
+        at = program->loop[at].parent;
+    return at == loop;
+}
+
 void assay_program_free(struct assay_program **program)
 {
     struct assay_program *p = *program;

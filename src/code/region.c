@@ -25,6 +25,7 @@ uint32_t as_region_at(const struct as_builder *b, uint64_t address)
     }
     const struct as_region *region = b->region.at;
     const size_t at = low + as_first_not(k, high - low, region[low + k].end <= address);
+    assert(at + 1 >= b->region.n || region[at].start <= region[at + 1].start); /* regions ascend */
     return at < b->region.n && region[at].start <= address && address < region[at].end
                ? (uint32_t)at
                : ASSAY_NONE;
@@ -79,6 +80,7 @@ size_t as_region_insn_near(const struct as_builder *b, uint32_t region, uint64_t
 
 size_t as_region_insn(const struct as_builder *b, uint32_t region, uint64_t address)
 {
+    assert(region < b->region.n);
     return as_region_insn_near(b, region, address, b->region.at[region].first_insn);
 }
 

@@ -6,6 +6,8 @@
  */
 #include "code/steps.h"
 
+#include <assert.h>
+
 #include "base/error.h"
 #include "base/search.h"
 
@@ -20,6 +22,7 @@ enum { LEAF_INSNS = 64 };
 static const struct assay_body *leaf_at(const struct assay_program *program, uint64_t address)
 {
     const size_t at = as_first_not(k, program->body_n, program->body[k].entry < address);
+    assert(at + 1 >= program->body_n || program->body[at].entry <= program->body[at + 1].entry);
     if (at == program->body_n || program->body[at].entry != address)
         return NULL;
     const struct assay_body *body = &program->body[at];

@@ -3,6 +3,7 @@
  * Compares wall times of two commands that ran alternately (`assay repeat --against`), and decides
  * whether more pairs are needed. Runs of A have the kind "repeat", runs of B "against".
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,7 @@ const char *assay_alternation_word(enum assay_alternation_verdict verdict)
                                         [ASSAY_ALTERNATION_EQUAL] = "equal"};
     _Static_assert(sizeof words / sizeof *words == ASSAY_ALTERNATION_EQUAL + 1,
                    "an entry for each of the enumeration");
+    assert((unsigned)verdict < sizeof words / sizeof *words);
     return words[verdict];
 }
 

@@ -3,6 +3,7 @@
  * Reads a container; its bytes are untrusted. The index is used only if it is plausible. Each block
  * is checked when it is loaded.
  */
+#include <assert.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -67,6 +68,7 @@ static bool load(struct as_container *c, const struct as_container_block *wanted
 
 bool as_container_load(struct as_container *c, size_t index, uint8_t *to, size_t *n)
 {
+    assert(index < c->block.n);
     const struct as_container_block *block = &c->block.at[index];
     c->loaded_n++;
     c->loaded_b += AS_CONTAINER_HEAD_B + block->stored_b;

@@ -4,12 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/inject/inject.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "count/traffic.h"
 #include "profile/collector.h"
-#include "sample/timer_session.h"
 #include "vprof/clones.h"
 
 const char *assay_count_word(unsigned count)
@@ -197,18 +195,6 @@ static int count_run(struct assay_experiment *experiment, int64_t run_id,
     return rc;
 }
 
-/* Checks, before any run, that the agent can enter the program, or the shell that starts it. */
-static int check_command(const struct assay_profile_request *request, struct assay_error *err)
-{
-    struct assay_launch_plan *plan;
-    if (!request->command)
-        return as_injector_attach_check(request->pid, NULL, err);
-    AS_TRY(assay_launch_plan(request->command, &plan, err));
-    const int rc = as_entry_check(plan->path, "counted from inside", err);
-    assay_launch_plan_free(&plan);
-    return rc;
-}
-
 /* Checks the requested caches before any run. */
 static int check_levels(const struct assay_count_request *request, struct assay_error *err)
 {
@@ -226,7 +212,7 @@ int assay_count_again(struct assay_experiment *experiment, int64_t run_id,
                       struct assay_count_result *result, struct assay_error *err)
 {
     *result = (struct assay_count_result){.profile = {.run_id = run_id, .exit_code = -1}};
-    AS_TRY(check_command(&request->profile, err));
+    AS_TRY(as_clones_check(&request->profile, "counted from inside", err));
     AS_TRY(assay_campaign_check(campaign, 1, err));
     return count_run(experiment, run_id, as_campaign_input(campaign), request, result, err);
 }
@@ -237,7 +223,7 @@ int assay_count_run(struct assay_experiment *experiment, const struct assay_coun
     struct as_input input;
     *result = (struct assay_count_result){.profile = {.exit_code = -1}};
     AS_TRY(check_levels(request, err));
-    AS_TRY(check_command(&request->profile, err));
+    AS_TRY(as_clones_check(&request->profile, "counted from inside", err));
     as_input_note(&input);
     AS_TRY(as_clones_record(experiment, &input, as_collector_kinds, &request->profile,
                             &result->profile, err));

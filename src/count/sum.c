@@ -3,6 +3,7 @@
  * Computes counts from counters. A counter covers the code from its address to the next counter or
  * to the end of its block. The counts of this code are added to its function and enclosing loops.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +80,7 @@ static const uint64_t *amount_of(const struct summing *s, uint64_t address)
     const struct counter_value *at = s->counter.at + s->runs;
     const size_t n = s->counter.n - s->runs;
     const size_t found = as_first_not(i, n, at[i].address < address);
+    assert(found + 1 >= n || at[found].address <= at[found + 1].address); /* sorted by_place */
     return found < n && at[found].address == address ? &at[found].value : NULL;
 }
 

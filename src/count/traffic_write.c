@@ -77,6 +77,16 @@ static int write_traffic(const struct as_counting *counting, struct assay_metric
 
 /* ---- Pages ---------------------------------------------------------------------------------- */
 
+/* Writes a page of an object: `page` has everything but the object and the pass. */
+static int write_traffic_page(const struct as_counting *counting,
+                              const struct assay_count_object *it, struct assay_detail page,
+                              struct assay_error *err)
+{
+    page.of = (struct assay_subject){it->kind, it->id, counting->run_id, 0};
+    page.pass = AS_COUNT_PASS;
+    return assay_experiment_detail(counting->experiment, &page, err);
+}
+
 static int write_levels_page(const struct as_counting *counting,
                              const struct assay_count_object *it, struct assay_error *err)
 {
@@ -92,7 +102,6 @@ static int write_levels_page(const struct as_counting *counting,
         cell[4 * k + 3] = assay_cell_real(AS_REPLAY_LINE_B * (t->line_in_n[k] + t->line_out_n[k]));
     }
     const struct assay_detail detail = {
-        .of = {it->kind, it->id, counting->run_id, 0},
         .name = "traffic",
         .title = "Traffic beyond each cache level",
         .position = 44,
@@ -100,9 +109,8 @@ static int write_levels_page(const struct as_counting *counting,
         .column = column,
         .column_n = 4,
         .cell = cell,
-        .row_n = t->levels,
-        .pass = AS_COUNT_PASS};
-    return assay_experiment_detail(counting->experiment, &detail, err);
+        .row_n = t->levels};
+    return write_traffic_page(counting, it, detail, err);
 }
 
 static int write_curve_page(const struct as_counting *counting, const struct assay_count_object *it,
@@ -115,7 +123,6 @@ static int write_curve_page(const struct as_counting *counting, const struct ass
         cell[2 * i + 1] = assay_cell_real(it->traffic.curve_b[i]);
     }
     const struct assay_detail detail = {
-        .of = {it->kind, it->id, counting->run_id, 0},
         .name = "miss_curve",
         .title = "Bytes by cache size",
         .position = 45,
@@ -123,10 +130,8 @@ static int write_curve_page(const struct as_counting *counting, const struct ass
         .column = column,
         .column_n = 2,
         .cell = cell,
-        .row_n = ASSAY_COUNT_CURVE,
-        .pass = AS_COUNT_PASS};
-    return it->traffic.curve_b[0] > 0 ? assay_experiment_detail(counting->experiment, &detail, err)
-                                      : 0;
+        .row_n = ASSAY_COUNT_CURVE};
+    return it->traffic.curve_b[0] > 0 ? write_traffic_page(counting, it, detail, err) : 0;
 }
 
 static int write_covered_flag(const struct as_counting *counting,

@@ -118,8 +118,15 @@ struct as_varied_loop {
     double longest; /* iterations of the longest complete instance */
 };
 
+/* Limits of the machine, which all loops and buckets share. */
+struct as_decan_machine {
+    struct as_decan_ceiling level[ASSAY_PREDICT_LEVELS];
+    double reach_b; /* maximum bytes that all instances touch; NAN if unknown */
+};
+
 struct as_decan {
-    struct as_timed timed;         /* the loops and the plan */
+    struct as_timed timed; /* the loops and the plan */
+    struct as_decan_machine machine;
     struct as_varied_loop *varied; /* one for each loop */
     const struct assay_decan_request *request;
     struct assay_decan_result *result;
@@ -127,11 +134,16 @@ struct as_decan {
     uint32_t asked; /* requested kinds: one bit each */
 };
 
+/* ---- machine_limits.c ----------------------------------------------------------------------- */
+
+/* Reads `decan->machine` of the profiled run. Ticks are calibrated. Errors: those of rows. */
+int as_decan_machine_read(struct as_decan *decan, struct assay_error *err);
+
 /* ---- judge.c -------------------------------------------------------------------------------- */
 
 /*
- * Judges a loop by its variants and by what the experiment has of the loop and the machine. Sets
- * verdict and columns of each bucket, the main bucket, and the maximum gain.
+ * Judges a loop by its variants, by what the experiment has of the loop, and by `decan->machine`.
+ * Sets verdict and columns of each bucket, the main bucket, and the maximum gain.
  */
 int as_decan_judge_loop(const struct as_decan *decan, struct assay_decan_loop *loop,
                         const uint32_t *bits, struct assay_error *err);

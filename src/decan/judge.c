@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Collects the input of the judgement (verdict.h): times of variants, and what other passes stored
- * of the loop and the machine. Fills the columns. Numbers missing in the experiment are unknown.
+ * of the loop. Fills the columns. Numbers missing in the experiment are unknown.
  */
+#include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -87,156 +87,33 @@ static int read_values(const struct as_decan *decan, int64_t loop_id, double *kn
     return rc;
 }
 
-/* Buckets of as many iterations that differ by cycles have one name, and what differs behind it. */
-static bool is_of_bucket(const char *text, const char *name)
-{
-    const size_t n = strlen(name);
-    return strncmp(text, name, n) == 0 && (text[n] == 0 || text[n] == ',');
-}
-
-/* Instances that were timed, by bucket: shares of the loop's time. */
+/*
+ * Adds up the shares of timed instances by bucket, from the stored buckets of `assay vprof`. Their
+ * bounds are the same powers of two, so a bucket holds the mean iterations of the stored one. Two
+ * stored buckets of the same iterations, which differ in cycles, belong to one bucket.
+ */
 static int read_shares(const struct as_decan *decan, struct assay_decan_loop *loop,
                        struct assay_error *err)
 {
     struct assay_rows *rows;
     int rc;
     AS_TRY(assay_rows_open(decan->timed.experiment,
-                           "SELECT c.bucket, v.value FROM v_values v JOIN context c"
-                           " USING (context_id) WHERE v.object_kind = 'loop' AND v.object_id = ?2"
-                           " AND v.run_id = ?1 AND v.metric = '" AS_METRIC_instance_share "'"
-                           " AND c.bucket IS NOT NULL AND c.variant IS NULL",
+                           "SELECT i.value, s.value FROM v_values s JOIN v_values i"
+                           " USING (object_kind, object_id, run_id, context_id)"
+                           " WHERE object_kind = 'loop' AND object_id = ?2 AND run_id = ?1"
+                           " AND context_id <> 0 AND s.metric = '" AS_METRIC_instance_share "'"
+                           " AND i.metric = '" AS_METRIC_instance_iterations "'",
                            &rows, err));
     assay_rows_bind_integer(rows, 1, decan->timed.run_id);
     assay_rows_bind_integer(rows, 2, loop->loop_id);
     while ((rc = assay_rows_next(rows, err)) > 0)
         for (size_t i = 0; i < loop->bucket_n; i++) {
-            char name[64];
-            as_bucket_name(&loop->bucket[i], name, sizeof name);
-            if (is_of_bucket(assay_rows_text(rows, 0), name))
+            const double iterations = assay_rows_real(rows, 0);
+            if (iterations >= loop->bucket[i].low && iterations < loop->bucket[i].high)
                 loop->bucket[i].share = fmax(loop->bucket[i].share, 0) + assay_rows_real(rows, 1);
         }
     assay_rows_close(&rows);
     return rc;
-}
-
-/* ---- The machine ---------------------------------------------------------------------------- */
-
-static const char *const level_name[ASSAY_PREDICT_LEVELS] = {"L1", "L2", "L3", "memory"};
-
-struct known_machine {
-    struct as_decan_ceiling *level;
-    double triad_b[ASSAY_PREDICT_LEVELS]; /* bytes a cycle: two loads and a store */
-};
-
-static void store_machine_figure(const struct as_decan *decan, const char *name, double value,
-                                 bool is_doubtful, struct known_machine *of)
-{
-    struct as_decan_ceiling *level = of->level;
-    /* Cycles of a core in a second; figures are by seconds. */
-    const double hz = decan->timed.tick.cycles / decan->timed.tick.ns * 1e9;
-    char wanted[64];
-    for (unsigned i = 0; i < ASSAY_PREDICT_LEVELS; i++) {
-        snprintf(wanted, sizeof wanted, "bandwidth.read.%s.core", level_name[i]);
-        if (strcmp(name, wanted) == 0) {
-            level[i].read_b = value / hz;
-            level[i].is_doubtful = is_doubtful;
-        }
-        snprintf(wanted, sizeof wanted, "bandwidth.write.%s.core", level_name[i]);
-        if (strcmp(name, wanted) == 0)
-            level[i].write_b = value / hz;
-        snprintf(wanted, sizeof wanted, "bandwidth.triad.%s.core", level_name[i]);
-        if (strcmp(name, wanted) == 0)
-            of->triad_b[i] = value / hz;
-        snprintf(wanted, sizeof wanted, "latency.%s.small", level_name[i]);
-        if (strcmp(name, wanted) == 0)
-            level[i].latency = value * hz / 1e9;
-    }
-}
-
-/*
- * Returns the bytes per cycle of stores. A third of a triad is stores, so its time minus the time
- * of its loads is theirs. Without a triad a store counts as two loads: its line is read and
- * written.
- */
-static double stores_by_triad(double read_b, double triad_b)
-{
-    const double cycles = 3 / triad_b - 2 / read_b;
-    return cycles > 0 && 1 / cycles < read_b ? 1 / cycles : isnan(cycles) ? read_b / 2 : read_b;
-}
-
-static int read_figures(const struct as_decan *decan, struct as_decan_ceiling *level,
-                        struct assay_error *err)
-{
-    struct known_machine of = {.level = level};
-    struct assay_rows *rows;
-    int rc;
-    for (unsigned i = 0; i < ASSAY_PREDICT_LEVELS; i++)
-        of.triad_b[i] = (double)NAN;
-    AS_TRY(assay_rows_open(decan->timed.experiment,
-                           "SELECT f.name, f.value, f.confidence = 'low' FROM machine_figure f"
-                           " JOIN run r"
-                           " USING (host_id) WHERE r.run_id = ?1 AND f.value > 0",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, decan->timed.run_id);
-    while ((rc = assay_rows_next(rows, err)) > 0)
-        store_machine_figure(decan, assay_rows_text(rows, 0), assay_rows_real(rows, 1),
-                             assay_rows_integer(rows, 2) != 0, &of);
-    assay_rows_close(&rows);
-    for (unsigned i = 0; i < ASSAY_PREDICT_LEVELS; i++)
-        if (isnan(level[i].write_b))
-            level[i].write_b = stores_by_triad(level[i].read_b, of.triad_b[i]);
-    return rc;
-}
-
-static int read_caches(const struct as_decan *decan, struct as_decan_ceiling *level,
-                       struct assay_error *err)
-{
-    struct assay_rows *rows;
-    int rc;
-    AS_TRY(assay_rows_open(decan->timed.experiment,
-                           "SELECT p.level, min(p.size_b) FROM machine_place p JOIN run r"
-                           " USING (host_id) WHERE r.run_id = ?1 AND p.kind = 'cache'"
-                           " AND p.cache <> 'instructions' AND p.level BETWEEN 1 AND 3"
-                           " GROUP BY p.level",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, decan->timed.run_id);
-    while ((rc = assay_rows_next(rows, err)) > 0)
-        level[assay_rows_integer(rows, 0) - 1].size_b = assay_rows_real(rows, 1);
-    assay_rows_close(&rows);
-    level[ASSAY_PREDICT_RAM].size_b = INFINITY;
-    return rc;
-}
-
-/* Marks the size of L3 as claimed in a virtual machine, where hidden neighbours may share it. */
-static int read_claims(const struct as_decan *decan, struct as_decan_ceiling *level,
-                       struct assay_error *err)
-{
-    struct assay_rows *rows;
-    AS_TRY(assay_rows_open(decan->timed.experiment,
-                           "SELECT h.hypervisor IS NOT NULL FROM host h JOIN run r"
-                           " USING (host_id) WHERE r.run_id = ?1",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, decan->timed.run_id);
-    const int rc = assay_rows_next(rows, err);
-    level[ASSAY_PREDICT_L3].is_claimed = rc > 0 && assay_rows_integer(rows, 0) != 0;
-    assay_rows_close(&rows);
-    return rc < 0 ? rc : 0;
-}
-
-/* Reads the maximum bytes that all instances touch: the largest resident size of a process. */
-static int read_reach(const struct as_decan *decan, double *reach_b, struct assay_error *err)
-{
-    struct assay_rows *rows;
-    AS_TRY(assay_rows_open(decan->timed.experiment,
-                           "SELECT resident_max_b FROM run WHERE run_id = ?1"
-                           " AND resident_max_b > 0",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, decan->timed.run_id);
-    const int rc = assay_rows_next(rows, err);
-    if (rc > 0)
-        *reach_b = assay_rows_real(rows, 0);
-    assay_rows_close(&rows);
-    return rc < 0 ? rc : 0;
 }
 
 /* ---- A measure ------------------------------------------------------------------------------ */
@@ -400,6 +277,7 @@ static const char *confidence_word(enum as_decan_confidence confidence)
         [AS_DECAN_LOW] = "low", [AS_DECAN_MEDIUM] = "medium", [AS_DECAN_HIGH] = "high"};
     _Static_assert(sizeof word / sizeof *word == AS_DECAN_HIGH + 1,
                    "an entry for each of the enumeration");
+    assert((unsigned)confidence < sizeof word / sizeof *word);
     return word[confidence];
 }
 
@@ -476,10 +354,8 @@ int as_decan_judge_loop(const struct as_decan *decan, struct assay_decan_loop *l
         struct assay_decan_bucket *bucket = &loop->bucket[i];
         as_decan_measure_init(&measure);
         memcpy(measure.bits, bits, sizeof measure.bits);
-        AS_TRY(read_figures(decan, measure.level, err));
-        AS_TRY(read_caches(decan, measure.level, err));
-        AS_TRY(read_claims(decan, measure.level, err));
-        AS_TRY(read_reach(decan, &measure.reach_b, err));
+        memcpy(measure.level, decan->machine.level, sizeof measure.level);
+        measure.reach_b = decan->machine.reach_b;
         if (!(bits[AS_VARIANT_REF] & AS_VARIANT_NESTS)) /* these are of its own blocks */
             set_code(known, &measure);
         set_timings(bucket, &measure);

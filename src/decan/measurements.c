@@ -183,7 +183,7 @@ static void add_variant_result(struct assay_decan_bucket *bucket, struct as_vari
 {
     struct assay_decan_measured *take = &bucket->take[bucket->take_n++];
     const unsigned kind = it->kind;
-    *take = (struct assay_decan_measured){.variant = as_variant_name(kind)};
+    *take = (struct assay_decan_measured){.kind = kind, .variant = as_variant_name(kind)};
     const size_t left = drop_disturbed(it, n, scale->limit, room, take);
     if (left == 0) {
         take->reason = take->ended ? "each ended by a fault or a timeout" : "each was disturbed";
@@ -268,7 +268,7 @@ const struct assay_decan_measured *as_bucket_variant(const struct assay_decan_bu
                                                      unsigned kind)
 {
     for (size_t i = 0; i < bucket->take_n; i++)
-        if (bucket->take[i].n && bucket->take[i].variant == as_variant_name(kind))
+        if (bucket->take[i].n && bucket->take[i].kind == kind)
             return &bucket->take[i];
     return NULL;
 }

@@ -7,13 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <assay/launch.h>
-
 #include "base/alloc.h"
 #include "base/error.h"
 #include "decan/internal.h"
 #include "decan/variants.h"
-#include "sample/timer_session.h"
 #include "vprof/clones.h"
 
 #define INSTANCES_USUAL 31u
@@ -334,15 +331,15 @@ static void add_missing(const struct as_decan *decan, const struct as_varied_loo
     struct assay_decan_measured all[ASSAY_DECAN_TAKES_MOST];
     size_t n = 0;
     for (unsigned kind = 0; kind < AS_VARIANT_KINDS; kind++) {
-        const char *name = as_variant_name(kind);
         size_t at = 0;
-        while (at < bucket->take_n && bucket->take[at].variant != name)
+        while (at < bucket->take_n && bucket->take[at].kind != kind)
             at++;
         if (kind == AS_VARIANT_REC || (at == bucket->take_n && !(decan->asked >> kind & 1)))
             continue;
         all[n] = at < bucket->take_n
                      ? bucket->take[at]
-                     : (struct assay_decan_measured){.variant = name,
+                     : (struct assay_decan_measured){.kind = kind,
+                                                     .variant = as_variant_name(kind),
                                                      .reason = missing_variant_reason(varied, kind),
                                                      .speedup = (double)NAN};
         all[n].decides = varied->bits[kind] & AS_VARIANT_DECIDES;
@@ -408,6 +405,7 @@ static int describe_loops(struct as_decan *decan, struct assay_error *err)
     result->loop = as_calloc(decan->timed.loop.n + 1, sizeof *result->loop);
     if (!result->loop)
         return as_error_nomem(err, "variants of loops");
+    AS_TRY(as_decan_machine_read(decan, err));
     as_vec_foreach (&decan->timed.loop, loop) {
         struct assay_decan_loop *out = &result->loop[result->loop_n++];
         AS_TRY(describe_loop(decan, loop, out, err));
@@ -454,19 +452,6 @@ static int vary_chosen(struct as_decan *decan, struct assay_error *err)
     return rc;
 }
 
-/* Checks, before any run, that the agent can enter the program, or the shell that starts it. */
-static int check_command(const struct assay_profile_request *request, struct assay_error *err)
-{
-    struct assay_launch_plan *plan;
-    if (!request->command)
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "loops of a running process cannot be varied; use assay decan -- CMD");
-    AS_TRY(assay_launch_plan(request->command, &plan, err));
-    const int rc = as_entry_check(plan->path, "varied from inside", err);
-    assay_launch_plan_free(&plan);
-    return rc;
-}
-
 int assay_decan_again(struct assay_experiment *experiment, int64_t run_id,
                       struct assay_campaign *campaign, const struct assay_decan_request *request,
                       struct assay_decan_result *result, struct assay_error *err)
@@ -484,7 +469,10 @@ int assay_decan_again(struct assay_experiment *experiment, int64_t run_id,
                                           .wanted = request->instances ? request->instances
                                                                        : INSTANCES_USUAL};
     AS_TRY(as_variants_parse(request->variants, &decan.asked, err));
-    AS_TRY(check_command(&request->profile, err));
+    if (!request->profile.command)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "loops of a running process cannot be varied; use assay decan -- CMD");
+    AS_TRY(as_clones_check(&request->profile, "varied from inside", err));
     AS_TRY(assay_campaign_check(campaign, 1, err));
     int rc = as_timed_choose(&decan.timed, err);
     if (rc == 0)

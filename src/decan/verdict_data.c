@@ -4,6 +4,7 @@
  * or its latency is the limit. Without counters two bounds give the level. Data of an instance do
  * not lie in a level that is too small for them. They are not moved faster than the level can.
  */
+#include <assert.h>
 #include <math.h>
 
 #include "decan/judging.h"
@@ -173,6 +174,7 @@ static void exclude_impossible(const struct as_decan_measure *measure,
 static enum as_decan_verdict verdict_of(enum assay_predict_level level)
 {
     static const enum as_decan_verdict of[] = {AS_DECAN_L1, AS_DECAN_L2, AS_DECAN_L3, AS_DECAN_RAM};
+    assert((unsigned)level < sizeof of / sizeof *of);
     return of[level];
 }
 

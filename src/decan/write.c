@@ -275,7 +275,7 @@ static int write_finding(const struct decan_writing *to, const struct assay_deca
     const struct assay_decan_bucket *main = &loop->bucket[loop->main];
     char name[256] = "A loop", text[ASSAY_DECAN_TEXT_B + sizeof name];
     if (!main->text[0] || !as_measurements_exist(main) ||
-        strcmp(main->verdict, as_decan_verdict_word(AS_DECAN_UNKNOWN)) == 0)
+        (enum as_decan_verdict)main->column[AS_DECAN_COLUMN_VERDICT] == AS_DECAN_UNKNOWN)
         return 0;
     AS_TRY(name_loop(to, loop->loop_id, name, sizeof name, err));
     const bool is_word = islower((unsigned char)main->text[1]); /* not RAM */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exchange/maker.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -122,6 +123,7 @@ int as_maker_add_thread(struct as_trace_maker *m, uint32_t process, const char *
 
 void as_maker_world(struct as_trace_maker *m, uint32_t process, uint64_t rank, uint64_t size)
 {
+    assert(process < m->process.n);
     const uint64_t field[] = {rank, size, 0};
     as_trace_emit(m->process.at[process].definitions, AS_TRACE_WORLD, 0, field, 3);
 }
@@ -143,6 +145,7 @@ static bool is_sleep(const char *text)
 void as_maker_name(struct as_trace_maker *m, uint32_t process, uint64_t number, uint32_t group,
                    const char *text)
 {
+    assert(process < m->process.n);
     const bool sleeps = group == AS_TRACE_OF_THREAD && is_sleep(text);
     const uint64_t field[] = {number, sleeps ? AS_TRACE_OF_SLEEP : group};
     as_trace_emit_text(m->process.at[process].definitions, AS_TRACE_NAME, 0, field, 2, text);
@@ -151,6 +154,7 @@ void as_maker_name(struct as_trace_maker *m, uint32_t process, uint64_t number, 
 void as_maker_comm(struct as_trace_maker *m, uint32_t process, uint64_t comm, uint64_t global,
                    uint64_t rank, const uint64_t *member, size_t member_n, const char *name)
 {
+    assert(process < m->process.n);
     struct as_trace_writer *w = m->process.at[process].definitions;
     const uint64_t field[] = {comm, global, member_n, rank, 0};
     if (!as_trace_emit_list(w, AS_TRACE_COMM, 0, field, 5, member, member_n)) {
@@ -165,12 +169,14 @@ void as_maker_comm(struct as_trace_maker *m, uint32_t process, uint64_t comm, ui
 void as_maker_grid(struct as_trace_maker *m, uint32_t process, uint64_t comm, const uint64_t *list,
                    size_t dimensions_n)
 {
+    assert(process < m->process.n);
     as_trace_emit_list(m->process.at[process].definitions, AS_TRACE_GRID, 0, &comm, 1, list,
                        3 * dimensions_n);
 }
 
 void as_maker_window(struct as_trace_maker *m, uint32_t process, uint64_t window, uint64_t comm)
 {
+    assert(process < m->process.n);
     const uint64_t field[] = {window, comm};
     as_trace_emit(m->process.at[process].definitions, AS_TRACE_WINDOW, 0, field, 2);
 }
@@ -186,6 +192,7 @@ static void add_line_of(struct as_str *text, struct as_view line)
 void as_maker_place(struct as_trace_maker *m, uint32_t process, uint64_t number, uint32_t line,
                     const struct as_made_place *place)
 {
+    assert(process < m->process.n);
     const uint64_t field[] = {number, line};
     struct as_str text = {0};
     add_line_of(&text, place->function);
@@ -199,12 +206,14 @@ void as_maker_place(struct as_trace_maker *m, uint32_t process, uint64_t number,
 
 void as_maker_function(struct as_trace_maker *m, uint32_t process, uint64_t name, uint64_t place)
 {
+    assert(process < m->process.n);
     const uint64_t field[] = {name, place};
     as_trace_emit(m->process.at[process].definitions, AS_TRACE_FUNCTION, 0, field, 2);
 }
 
 void as_maker_fact(struct as_trace_maker *m, uint32_t process, const char *key, const char *value)
 {
+    assert(process < m->process.n);
     struct as_str both = {0};
     as_str_appendz(&both, key);
     as_str_append(&both, "", 1);
@@ -231,18 +240,21 @@ void as_maker_emit(struct as_trace_maker *m, uint32_t thread, enum as_trace_kind
 
 void as_maker_callers(struct as_trace_maker *m, uint32_t thread, const uint64_t *place, size_t n)
 {
+    assert(thread < m->thread.n);
     as_trace_emit_list(m->thread.at[thread], AS_TRACE_CALLERS, 0, NULL, 0, place, n);
 }
 
 void as_maker_sample(struct as_trace_maker *m, uint32_t thread, int64_t ns, int64_t period_ns,
                      const uint64_t *place, size_t n)
 {
+    assert(thread < m->thread.n);
     as_trace_sample(m->thread.at[thread], (uint64_t)ns, (uint64_t)period_ns, place, (unsigned)n,
                     false);
 }
 
 void as_maker_end_thread(struct as_trace_maker *m, uint32_t thread, int64_t end_ns)
 {
+    assert(thread < m->thread.n);
     struct as_trace_writer *w = m->thread.at[thread];
     if (!w)
         return;

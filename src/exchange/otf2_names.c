@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Definitions of an OTF2 archive: the meaning of the numbers in its events. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -238,6 +239,7 @@ static void write_otf2_contexts(struct otf2_names *n)
 
 bool as_otf2_is_metric(const struct as_otf2_writer *w, uint32_t region)
 {
+    assert(region < w->region.n);
     return w->region.at[region].group == AS_TRACE_OF_COUNTED;
 }
 

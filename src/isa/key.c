@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/fnv.h"
 #include "isa/internal.h"
 
 struct text {
@@ -135,8 +136,5 @@ uint64_t assay_form_key(const struct assay_form *form)
 {
     char text[ASSAY_FORM_TEXT_B];
     const int n = assay_form_text(form, text, sizeof text);
-    uint64_t key = 14695981039346656037u;
-    for (int i = 0; i < n; i++)
-        key = (key ^ (uint8_t)text[i]) * 1099511628211u;
-    return key;
+    return as_fnv_mix(AS_FNV_BASIS, text, n > 0 ? (size_t)n : 0);
 }

@@ -4,6 +4,7 @@
  */
 #include "isa/form.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/search.h"
@@ -11,6 +12,7 @@
 static const struct assay_wide *wide_of(const struct assay_code *code, size_t index)
 {
     const size_t at = as_first_not(k, code->wide_n, code->wide[k].index < index);
+    assert(at + 1 >= code->wide_n || code->wide[at].index < code->wide[at + 1].index);
     return at < code->wide_n && code->wide[at].index == index ? &code->wide[at] : NULL;
 }
 
@@ -41,6 +43,7 @@ int64_t assay_code_disp(const struct assay_code *code, size_t index)
 size_t assay_code_find(const struct assay_code *code, uint64_t address)
 {
     const size_t after = as_first_not(k, code->n, code->insn[k].address <= address);
+    assert(after < 2 || code->insn[after - 2].address < code->insn[after - 1].address);
     if (!after)
         return SIZE_MAX;
     const struct assay_insn *insn = &code->insn[after - 1];

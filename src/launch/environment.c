@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fnv.h"
 #include "launch/data.h"
 #include "launch/internal.h"
 
@@ -38,9 +39,7 @@ bool assay_launch_variable_is_of_rank(const char *name)
 /* FNV-1a with a final mix, because plain FNV hashes of similar texts have similar sums. */
 static uint64_t variable_hash(const char *text)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (; *text; text++)
-        hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+    uint64_t hash = as_fnv_mix(AS_FNV_BASIS, text, strlen(text));
     hash = (hash ^ hash >> 33) * UINT64_C(0xff51afd7ed558ccd);
     return hash ^ hash >> 33;
 }

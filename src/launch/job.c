@@ -11,6 +11,7 @@
 
 #include <assay/launch.h>
 
+#include "base/fnv.h"
 #include "base/task.h"
 #include "launch/internal.h"
 
@@ -30,9 +31,7 @@ static const struct {
 
 static void add_word(uint64_t *hash, const char *word)
 {
-    do
-        *hash = (*hash ^ (unsigned char)*word) * UINT64_C(1099511628211); /* FNV-1a */
-    while (*word++);
+    *hash = as_fnv_mix(*hash, word, strlen(word) + 1);
 }
 
 /* Adds the arguments that are equal for all proxies of a job:
@@ -84,7 +83,7 @@ static bool find_variable(uint64_t *hash)
 
 bool assay_launch_job_of_self(const struct assay_launch_rank *rank, uint64_t *out)
 {
-    uint64_t hash = UINT64_C(14695981039346656037);
+    uint64_t hash = AS_FNV_BASIS;
     const bool is_hydra = rank->launcher && strcmp(rank->launcher, "mpich") == 0;
     *out = 0;
     if (rank->size < 2 || !((is_hydra && find_proxy(&hash)) || find_variable(&hash)))

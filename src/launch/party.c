@@ -29,6 +29,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/fnv.h"
 
 #define PARTY_MAGIC UINT64_C(0x3179747261507361)
 /* Interval of the first BEATS_FAST beats: others wait for the first. */
@@ -78,11 +79,7 @@ struct as_party {
 
 static uint64_t sum_of_state(const struct party_state *state)
 {
-    const unsigned char *at = (const unsigned char *)state;
-    uint64_t sum = UINT64_C(14695981039346656037); /* FNV-1a */
-    for (size_t i = 0; i < offsetof(struct party_state, sum); i++)
-        sum = (sum ^ at[i]) * UINT64_C(1099511628211);
-    return sum;
+    return as_fnv_mix(AS_FNV_BASIS, state, offsetof(struct party_state, sum));
 }
 
 static bool write_state(struct as_party *party)

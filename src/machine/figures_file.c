@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/fnv.h"
 #include "base/infile.h"
 #include "base/outfile.h"
 #include "base/str.h"
@@ -270,19 +271,10 @@ bool assay_core_table_path(const struct assay_host *host, char *out, size_t out_
                     (int)host->cpu_model_number, (int)host->cpu_stepping) < (int)(out_b - used);
 }
 
-/* Mixes a number into an FNV-1a hash, byte by byte. */
-static uint64_t mix_number(uint64_t hash, uint64_t number)
-{
-    for (unsigned shift = 0; shift < 64; shift += 8)
-        hash = (hash ^ (number >> shift & 0xff)) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 static uint64_t mix_text(uint64_t hash, const char *text)
 {
-    for (const char *at = text ? text : "-"; *at; at++)
-        hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
-    return mix_number(hash, 0);
+    const char *known = text ? text : "-";
+    return as_fnv_mix_number(as_fnv_mix(hash, known, strlen(known)), 0);
 }
 
 /* Returns a hash of the host. Memory is rounded to GiB because the share that the kernel
@@ -296,11 +288,11 @@ static uint32_t host_key(const struct assay_host *host)
                               host->core_n,
                               host->numa_n,
                               (host->memory_b + (INT64_C(1) << 29)) >> 30};
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = AS_FNV_BASIS;
     const char *const text[] = {host->cpu_vendor, host->cpu_model, host->hypervisor};
 
     for (size_t i = 0; i < sizeof number / sizeof *number; i++)
-        hash = mix_number(hash, (uint64_t)number[i]);
+        hash = as_fnv_mix_number(hash, (uint64_t)number[i]);
     for (size_t i = 0; i < sizeof text / sizeof *text; i++)
         hash = mix_text(hash, text[i]);
     return (uint32_t)(hash ^ hash >> 32);

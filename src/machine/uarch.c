@@ -9,6 +9,7 @@
 #include <assay/machine.h>
 
 #include "base/error.h"
+#include "base/fnv.h"
 #include "base/infile.h"
 #include "base/nearest.h"
 #include "machine/uarch.h"
@@ -244,10 +245,7 @@ int assay_uarch_group_find(const struct assay_uarch *uarch, const char *name)
 
 uint64_t as_key_hash(struct as_view text)
 {
-    uint64_t hash = 14695981039346656037u;
-    for (size_t i = 0; i < text.n; i++)
-        hash = (hash ^ (uint8_t)text.p[i]) * 1099511628211u;
-    return hash;
+    return as_fnv_mix(AS_FNV_BASIS, text.p, text.n);
 }
 
 static const struct assay_timing *find_exact(const struct as_uarch_table *table, const char *key)

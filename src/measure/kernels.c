@@ -5,6 +5,7 @@
  */
 #include "measure/kernels.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ void as_kernel_host_read(struct as_kernel_host *host)
 const char *as_width_name(enum as_width width)
 {
     static const char *const name[] = {"scalar", "sse", "avx2", "avx512"};
+    assert((unsigned)width < sizeof name / sizeof *name);
     return name[width];
 }
 
@@ -35,12 +37,14 @@ unsigned as_width_b(enum as_width width, unsigned element_b)
 const char *as_stream_name(enum as_stream stream)
 {
     static const char *const name[] = {"read", "write", "copy", "triad"};
+    assert((unsigned)stream < sizeof name / sizeof *name);
     return name[stream];
 }
 
 unsigned as_stream_moved(enum as_stream stream)
 {
     static const unsigned moved[] = {1, 1, 2, 3};
+    assert((unsigned)stream < sizeof moved / sizeof *moved);
     return moved[stream];
 }
 

@@ -6,6 +6,7 @@
  */
 #include "measure/rig.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <sched.h>
@@ -260,6 +261,7 @@ int as_rig_keep(struct as_rig *rig, const char *name, double value, const char *
 const char *as_level_name(unsigned level)
 {
     static const char *const name[AS_LEVELS] = {"memory", "L1", "L2", "L3"};
+    assert((unsigned)level < sizeof name / sizeof *name);
     return name[level];
 }
 

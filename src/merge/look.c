@@ -13,7 +13,6 @@
 
 #include "base/error.h"
 #include "merge/internal.h"
-#include "profile/unfinished.h"
 
 struct part_look {
     struct as_merge *merge;
@@ -65,8 +64,9 @@ static int find_run(struct part_look *l, struct assay_error *err)
 
     l->part.run_id = l->merge->request->run_id;
     AS_TRY(open_part_rows(l,
-                          "SELECT run_id, state, " AS_RUN_UNFINISHED ", (SELECT count(*) FROM run)"
-                          " FROM run r WHERE ?1 IN (0, run_id) ORDER BY run_id DESC",
+                          "SELECT run_id, state, is_unfinished, (SELECT count(*)"
+                          " FROM v_run_states) FROM v_run_states WHERE ?1 IN (0, run_id)"
+                          " ORDER BY run_id DESC",
                           &rows, err));
     rc = assay_rows_next(rows, err);
     if (rc == 0 && l->part.run_id)

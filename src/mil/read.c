@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the agent's results by site: totals of timed loops, and counts of block executions. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -110,6 +111,7 @@ static double runs_at(const struct counted_code *code, const struct assay_block 
 {
     const struct runs_from *at = code->at.at;
     const size_t after = as_first_not(i, code->at.n, at[i].address <= address);
+    assert(after < 2 || at[after - 2].address <= at[after - 1].address); /* counters ascend */
     return after && at[after - 1].address >= block->start ? (double)at[after - 1].runs
                                                           : (double)NAN;
 }

@@ -4,6 +4,7 @@
  * <assay/object.h> made of them. Work on units and line tables goes to several threads, each
  * result to its own place, joined in file order: the same tables whatever the number of threads.
  */
+#include <assert.h>
 #include <dwarf.h>
 #include <stdlib.h>
 
@@ -449,6 +450,7 @@ int as_dwarf_load(struct as_dwarf *dw, unsigned parts, unsigned jobs, struct ass
 uint32_t as_dwarf_inline_at(const struct as_dwarf *dw, uint64_t address)
 {
     size_t low = as_first_not(i, dw ? dw->segment_n : 0, dw->segment[i].start <= address);
+    assert(low < 2 || dw->segment[low - 2].start <= dw->segment[low - 1].start); /* sorted */
     return low ? dw->segment[low - 1].owner : ASSAY_NONE;
 }
 
@@ -461,6 +463,7 @@ uint32_t as_dwarf_inline_near(const struct as_dwarf *dw, uint64_t address, size_
 const struct assay_line *assay_debug_line_at(const struct assay_debug *debug, uint64_t address)
 {
     size_t low = as_first_not(i, debug->line_n, debug->line[i].address <= address);
+    assert(low < 2 || debug->line[low - 2].address <= debug->line[low - 1].address); /* sorted */
     if (low == 0 || (debug->line[low - 1].file == ASSAY_NONE && debug->line[low - 1].line == 0))
         return NULL;
     return &debug->line[low - 1];

@@ -4,6 +4,7 @@
  * unwind ranges, the entry point and the initialisation arrays. A source adds a function only at an
  * address that no source before it covers.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +55,7 @@ static uint64_t code_end(const struct assay_object *object, uint64_t address)
 static uint32_t unwind_at(const struct assay_object *object, uint64_t address)
 {
     size_t low = as_first_not(i, object->unwind_n, object->unwind[i].start <= address);
+    assert(low < 2 || object->unwind[low - 2].start <= object->unwind[low - 1].start); /* sorted */
     return low ? (uint32_t)(low - 1) : ASSAY_NONE;
 }
 
@@ -283,6 +285,7 @@ static void name_candidate(struct function_candidate *candidates, size_t n, uint
                            const char *name)
 {
     const size_t at = as_first_not(k, n, candidates[k].start < start);
+    assert(at + 1 >= n || candidates[at].start <= candidates[at + 1].start); /* sorted */
     if (at < n && candidates[at].start == start)
         candidates[at].name = name;
 }

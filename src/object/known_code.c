@@ -3,6 +3,7 @@
  * the end of a stack of makecontext(3). */
 #include "object/known_code.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/search.h"
@@ -48,6 +49,7 @@ static const struct assay_unwind_range *range_from(const struct assay_object *ob
                                                    uint64_t address)
 {
     const size_t at = as_first_not(i, object->unwind_n, object->unwind[i].start < address);
+    assert(at + 1 >= object->unwind_n || object->unwind[at].start <= object->unwind[at + 1].start);
     return at < object->unwind_n && object->unwind[at].start == address ? &object->unwind[at]
                                                                         : NULL;
 }

@@ -7,6 +7,7 @@
  */
 #include "object/plt.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,8 @@ static int collect_plt_slots(struct plt_search *s)
 static const struct plt_slot *slot_at(const struct plt_search *s, uint64_t address)
 {
     size_t low = as_first_not(i, s->by_address.n, s->by_address.at[i].key < address);
+    assert(low + 1 >= s->by_address.n ||
+           s->by_address.at[low].key <= s->by_address.at[low + 1].key);
     if (low == s->by_address.n || s->by_address.at[low].key != address)
         return NULL;
     return &s->slots.at[s->by_address.at[low].index];

@@ -4,6 +4,7 @@
  * and those of .debug_frame for other code. Decoding runs under a lock. Decoded rows are published
  * with release order and are read without the lock.
  */
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -65,6 +66,7 @@ static int scan_debug_frame(struct assay_object *object, struct as_frame_list *l
 static bool covered(const struct assay_object *object, uint64_t start)
 {
     size_t low = as_first_not(i, object->unwind_n, object->unwind[i].start <= start);
+    assert(low < 2 || object->unwind[low - 2].start <= object->unwind[low - 1].start); /* sorted */
     return low && start < object->unwind[low - 1].end;
 }
 
@@ -224,6 +226,7 @@ static int block_of(const struct assay_object *object, struct as_rows *rows,
 static struct row_entry *entry_at(const struct as_rows *rows, uint64_t address)
 {
     size_t low = as_first_not(i, rows->n, rows->entry[i].start <= address);
+    assert(low < 2 || rows->entry[low - 2].start <= rows->entry[low - 1].start); /* sorted */
     return low && address < rows->entry[low - 1].end ? &rows->entry[low - 1] : NULL;
 }
 

@@ -4,6 +4,7 @@
  * the bytes at an address. A file without section headers is read by its segments. Source: System V
  * gABI, "Sections" and "Program Header".
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -161,6 +162,8 @@ uint32_t as_object_section_at(const struct assay_object *object, uint64_t addres
 {
     size_t low = as_first_not(i, object->by_address_n,
                               object->section[object->by_address[i]].address <= address);
+    assert(low < 2 || object->section[object->by_address[low - 2]].address <=
+                          object->section[object->by_address[low - 1]].address);
     if (low == 0)
         return ASSAY_NONE;
     uint32_t i = object->by_address[low - 1];

@@ -4,6 +4,7 @@
  * entry for all spellings of a path. Paths are normalised as text, because the sources may be on
  * another machine.
  */
+#include "base/fnv.h"
 #include "object/dwarf_internal.h"
 
 const char *as_source_map_apply(const struct assay_object_options *options, const char *path,
@@ -90,9 +91,7 @@ static bool make_room(struct as_dw_files *files, size_t want_b)
 
 static uint32_t hash_of(const char *s, size_t n)
 {
-    uint64_t h = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ (uint8_t)s[i]) * 0x100000001b3u;
+    const uint64_t h = as_fnv_mix(AS_FNV_BASIS, s, n);
     return (uint32_t)(h ^ h >> 32);
 }
 

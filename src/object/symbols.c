@@ -266,6 +266,7 @@ uint32_t assay_object_data_symbol(const struct assay_object *object, uint64_t ad
 {
     const struct assay_symbol *symbol = object->symbol;
     size_t at = as_first_not(k, object->symbol_n, symbol[k].address <= address);
+    assert(at < 2 || symbol[at - 2].address <= symbol[at - 1].address); /* symbols ascend */
     for (unsigned tries = 0; at-- > 0 && tries < DATA_TRIES; tries++) {
         if (symbol[at].kind == ASSAY_SYMBOL_OBJECT &&
             address - symbol[at].address < symbol[at].size_b)

@@ -6,6 +6,8 @@
  */
 #include "patch/internal.h"
 
+#include <assert.h>
+
 #include "base/alloc.h"
 #include "base/search.h"
 
@@ -15,6 +17,7 @@ uint32_t as_patch_block_at(const struct as_patch_code *code, uint64_t address)
 {
     const struct assay_program *p = code->program;
     const size_t n = as_first_not(i, p->block_n, p->block[code->by_start[i]].start <= address);
+    assert(n < 2 || p->block[code->by_start[n - 2]].start <= p->block[code->by_start[n - 1]].start);
     /* A block without bytes, or one inside another, may come between. */
     for (size_t k = n; k-- > 0 && n - k <= 4;) {
         const struct assay_block *b = &p->block[code->by_start[k]];
@@ -28,6 +31,7 @@ uint32_t as_patch_area_find(const struct as_patch_area *area, uint64_t address)
 {
     const struct assay_block *block = area->code->program->block;
     const uint32_t n = as_first_not(i, area->blocks, block[area->block[i]].start < address);
+    assert(n + 1 >= area->blocks || block[area->block[n]].start <= block[area->block[n + 1]].start);
     return n < area->blocks && block[area->block[n]].start == address ? n : ASSAY_NONE;
 }
 
@@ -43,7 +47,7 @@ bool as_patch_area_holds(const struct as_patch_area *area, uint32_t block)
         const uint32_t k = as_patch_area_find(area, p->block[block].start);
         return k != ASSAY_NONE && area->block[k] == block;
     }
-    return area->loop != ASSAY_NONE ? as_patch_holds(p, area->loop, block)
+    return area->loop != ASSAY_NONE ? assay_loop_holds(p, area->loop, block)
                                     : is_of_body(p, area->body, block);
 }
 
@@ -162,7 +166,7 @@ static bool is_entered(const struct assay_program *p, uint32_t loop, const struc
     for (uint32_t e = b->first_pred; e < b->first_pred + b->preds; e++) {
         const uint32_t from = p->pred[e].block;
         const bool ours =
-            loop == ASSAY_NONE ? is_of_body(p, b->body, from) : as_patch_holds(p, loop, from);
+            loop == ASSAY_NONE ? is_of_body(p, b->body, from) : assay_loop_holds(p, loop, from);
         if (!ours && p->pred[e].kind != ASSAY_EDGE_LANDING)
             return true;
     }

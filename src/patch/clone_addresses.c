@@ -237,7 +237,7 @@ static uint32_t only_exit(const struct assay_program *p, uint32_t loop)
         const uint32_t block = p->loop_block[l->first_block + k];
         const struct assay_block *b = &p->block[block];
         for (uint32_t e = b->first_succ; e < b->first_succ + b->succs; e++) {
-            if (as_patch_holds(p, loop, p->succ[e].block) || exit == block)
+            if (assay_loop_holds(p, loop, p->succ[e].block) || exit == block)
                 continue;
             if (exit != ASSAY_NONE)
                 return ASSAY_NONE;

@@ -6,6 +6,8 @@
  */
 #include "patch/clone.h"
 
+#include <assert.h>
+
 #include "base/search.h"
 
 static int emit_point_call(struct as_clone_assembly *a, uint64_t address, uint32_t number)
@@ -29,6 +31,7 @@ size_t as_patch_point_find(const struct as_patch_points *points, uint64_t addres
     const size_t at = as_first_not(i, points->point_n,
                                    point[i].address < address ||
                                        (point[i].address == address && point[i].behind < behind));
+    assert(at + 1 >= points->point_n || point[at].address <= point[at + 1].address); /* sorted */
     return at < points->point_n && point[at].address == address && point[at].behind == behind
                ? at
                : SIZE_MAX;

@@ -17,7 +17,7 @@ int as_clone_count(struct as_clone_assembly *a, uint32_t block, uint64_t address
                                   .module = (uint32_t)m->module.n - 1,
                                   .counts = counts};
     for (uint32_t i = a->clone->inners; i-- > 0 && it.loop == UINT32_MAX;)
-        if (as_patch_holds(a->p, a->clone->inner[i].loop, block))
+        if (assay_loop_holds(a->p, a->clone->inner[i].loop, block))
             it.loop = a->clone->inner[i].number;
     *counter = m->counter.n;
     return as_vec_push(&m->counter, it);

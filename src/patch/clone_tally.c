@@ -82,7 +82,7 @@ static bool can_tally(const struct as_patch_area *area, uint32_t loop, uint32_t 
             (block != l->header && has_place(area, b)))
             return false;
         for (uint32_t e = b->first_pred; block != l->header && e < b->first_pred + b->preds; e++)
-            if (!as_patch_holds(p, loop, p->pred[e].block))
+            if (!assay_loop_holds(p, loop, p->pred[e].block))
                 return false;
     }
     return true;
@@ -94,7 +94,7 @@ static void assign(const struct as_clone_assembly *a, uint32_t regs, struct as_c
     const struct as_patch_area *area = a->clone->area;
     unsigned reg = 0;
     for (uint32_t k = 0; k < area->blocks; k++) {
-        bool has = !a->counted.is[k] || !as_patch_holds(a->p, t->loop, area->block[k]);
+        bool has = !a->counted.is[k] || !assay_loop_holds(a->p, t->loop, area->block[k]);
         for (unsigned i = 0; i < t->n; i++)
             has |= t->block[i] == k;
         while (reg < 16 && !(regs >> reg & 1))
@@ -113,7 +113,7 @@ static bool is_needed(const struct as_clone_assembly *a, const struct as_clone_t
     const struct as_patch_area *area = a->clone->area;
     uint32_t n = 0;
     for (uint32_t k = 0; k < area->blocks; k++)
-        n += a->counted.is[k] && as_patch_holds(a->p, t->loop, area->block[k]);
+        n += a->counted.is[k] && assay_loop_holds(a->p, t->loop, area->block[k]);
     return t->n < n;
 }
 

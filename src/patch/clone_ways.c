@@ -32,7 +32,7 @@ static int add_event(struct as_clone_assembly *a, struct as_patch_edge *edge, ui
 
 static bool is_block_of_loop(const struct as_clone_assembly *a, uint32_t loop, uint32_t block)
 {
-    return block != ASSAY_NONE && as_patch_holds(a->p, loop, block);
+    return block != ASSAY_NONE && assay_loop_holds(a->p, loop, block);
 }
 
 /* A target that is unknown counts as if everything is live. */

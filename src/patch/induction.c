@@ -11,14 +11,6 @@
 /* Registers that a called function may overwrite. */
 #define CALL_DESTROYS 0x0fc7u
 
-bool as_patch_holds(const struct assay_program *p, uint32_t loop, uint32_t block)
-{
-    uint32_t at = p->block[block].loop;
-    while (at != ASSAY_NONE && at != loop && p->loop[at].depth > p->loop[loop].depth)
-        at = p->loop[at].parent;
-    return at == loop;
-}
-
 bool as_patch_dominates(const struct assay_program *p, uint32_t a, uint32_t b)
 {
     while (b != a && b != ASSAY_NONE)
@@ -94,7 +86,7 @@ bool as_patch_in_every_iteration(const struct assay_program *p, uint32_t loop,
         return false; /* an inner loop repeats it */
     for (uint32_t e = header->first_pred; e < header->first_pred + header->preds; e++) {
         const uint32_t from = p->pred[e].block;
-        if ((area ? as_patch_area_holds(area, from) : as_patch_holds(p, loop, from)) &&
+        if ((area ? as_patch_area_holds(area, from) : assay_loop_holds(p, loop, from)) &&
             !as_patch_dominates(p, block, from))
             return false;
     }
@@ -112,7 +104,7 @@ static bool reaches(const struct assay_program *p, uint32_t loop, uint32_t a, ui
         const struct assay_block *at = &p->block[stack[--n]];
         for (uint32_t e = at->first_succ; e < at->first_succ + at->succs; e++) {
             const uint32_t to = p->succ[e].block;
-            if (to == p->loop[loop].header || !as_patch_holds(p, loop, to) ||
+            if (to == p->loop[loop].header || !assay_loop_holds(p, loop, to) ||
                 seen[to - body->first_block])
                 continue;
             if (to == b)
@@ -148,7 +140,7 @@ static bool tells_all_exits(const struct assay_program *p, uint32_t loop,
         const struct assay_block *block = &p->block[b];
         bool leaves = block->bits & ASSAY_BLOCK_TAILCALL;
         for (uint32_t e = block->first_succ; e < block->first_succ + block->succs; e++)
-            leaves |= !as_patch_holds(p, loop, p->succ[e].block);
+            leaves |= !assay_loop_holds(p, loop, p->succ[e].block);
         if (leaves && as_patch_induction_add(p, loop, it, b) < 0)
             return false;
     }

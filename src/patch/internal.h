@@ -118,8 +118,6 @@ bool as_patch_area_leaves_code(const struct as_patch_area *area);
  * the refusal, or 0. */
 unsigned as_patch_room_find(struct as_patch_area *area);
 
-/* Returns true if `block` belongs to `loop` or to one of its inner loops. */
-bool as_patch_holds(const struct assay_program *p, uint32_t loop, uint32_t block);
 /* Returns true if control comes from outside to the code at `address`. */
 bool as_patch_area_enters(const struct as_patch_area *area, uint64_t address);
 bool as_patch_area_holds(const struct as_patch_area *area, uint32_t block);

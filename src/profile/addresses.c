@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Addresses of memory operands, from the registers of samples near them. */
+#include <assert.h>
 #include <math.h>
 
 #include "base/error.h"
@@ -110,6 +111,7 @@ double as_split_share(const struct as_operand_loop *loop, uint32_t stream,
 {
     const struct assay_memory_stream *at = &loop->streams.at[stream];
     size_t i = as_first_not(k, address->n, address->at[k].stream < stream);
+    assert(i + 1 >= address->n || address->at[i].stream <= address->at[i + 1].stream); /* sorted */
     double split = 0;
     unsigned n = 0;
 

@@ -15,7 +15,6 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
-#include "profile/unfinished.h"
 
 static void report_progress(const struct as_attribution *all, const char *stage, uint64_t done,
                             uint64_t total)
@@ -98,8 +97,8 @@ static int check_new(struct as_attribution *all, struct assay_error *err)
 {
     struct assay_rows *rows;
     AS_TRY(assay_rows_open(all->experiment,
-                           "SELECT 1 FROM run r WHERE run_id = ?1 AND NOT " AS_RUN_NOT_ATTRIBUTED,
-                           &rows, err));
+                           "SELECT 1 FROM v_run_states WHERE run_id = ?1 AND is_attributed", &rows,
+                           err));
     assay_rows_bind_integer(rows, 1, all->run_id);
     int rc = assay_rows_next(rows, err);
     if (rc > 0)

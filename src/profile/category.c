@@ -5,6 +5,7 @@
  */
 #include "profile/category.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include <assay/object.h>
@@ -23,6 +24,7 @@ size_t as_categories_n(const struct as_categories *categories)
 
 const struct as_category *as_category_at(const struct as_categories *categories, size_t i)
 {
+    assert(i < categories->category.n);
     return &categories->category.at[i];
 }
 

@@ -14,6 +14,7 @@
 const char *as_level_state_word(unsigned state)
 {
     static const char *const word[] = {"user", "kernel", "running", "ready", "waiting"};
+    assert((unsigned)state < sizeof word / sizeof *word);
     return word[state];
 }
 

@@ -3,6 +3,7 @@
  * Attributes one module of the run. It opens the code, and writes rows for the addresses of the
  * run's frames. It also writes all loops of functions with samples.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -329,6 +330,7 @@ static int open_code(struct module_work *w, struct assay_error *err)
 int as_attribute_open(struct as_attribution *all, uint32_t module,
                       struct assay_catalogue_module **out, struct assay_error *err)
 {
+    assert(module < all->tally.module.n);
     struct assay_catalogue_request request = request_for(all, &all->tally.module.at[module]);
     request.depth = ASSAY_CATALOGUE_LISTED;
     request.small_b = SMALL_B;

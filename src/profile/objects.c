@@ -4,6 +4,7 @@
  * files. The registers of a sample give the address of each operand near it. The ranges of its
  * process give the object.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +101,8 @@ static const struct as_tally_data *range_at(const struct as_attribution *all, ui
     const size_t n = all->tally.data.n;
     const size_t first = as_first_not(
         i, n, at[i].process < process || (at[i].process == process && at[i].end <= address));
+    assert(first + 1 >= n || at[first].process < at[first + 1].process ||
+           (at[first].process == at[first + 1].process && at[first].start <= at[first + 1].start));
 
     return first < n && at[first].process == process && at[first].start <= address ? &at[first]
                                                                                    : NULL;

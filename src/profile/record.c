@@ -4,6 +4,7 @@
  * user, or a limit ends the recording. Then it writes the stream, completes the row of the run, and
  * attributes. If this process is killed, only data of the last second is lost.
  */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -68,6 +69,7 @@ struct recording {
 static const char *stacks_word(unsigned stacks)
 {
     static const char *const words[] = {"off", "fp", "dwarf", "lbr"};
+    assert((unsigned)stacks < sizeof words / sizeof *words);
     return words[stacks];
 }
 

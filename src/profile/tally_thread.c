@@ -5,6 +5,8 @@
  */
 #include "profile/tally_read.h"
 
+#include <assert.h>
+
 #define CPUS_MOST 65536 /* max CPU number; a damaged file may have larger ones */
 
 /* ---- Incarnations ---------------------------------------------------------------- */
@@ -131,6 +133,7 @@ static void stop_running(struct as_tally *t, struct as_tally_thread *thread, int
 
 void as_tally_end_thread(struct as_tally *t, uint32_t index, int64_t at)
 {
+    assert(index < t->thread.n);
     struct as_tally_thread *thread = &t->thread.at[index];
     as_tally_stop_queueing(t, thread, at);
     stop_running(t, thread, at);

@@ -6,6 +6,7 @@
  */
 #include "quality/callee.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/search.h"
@@ -17,6 +18,7 @@ static struct as_view callee_at(const struct assay_catalogue_module *module, uin
 {
     const struct assay_function *at = module->function;
     const size_t i = as_first_not(k, module->function_n, at[k].start < address);
+    assert(i + 1 >= module->function_n || at[i].start <= at[i + 1].start); /* functions ascend */
 
     if (i == module->function_n || at[i].start != address || !at[i].name)
         return (struct as_view){0};

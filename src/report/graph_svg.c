@@ -3,6 +3,7 @@
  * SVG of a graph with the layout of layout.h: one file without scripts, with colours for light and
  * dark schemes. Boxes are sized by their text in a monospaced font of fixed advance.
  */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -117,6 +118,7 @@ static const char *kind_class(uint8_t kind)
                                        [AS_GRAPH_EXCEPTION] = " exception"};
     _Static_assert(sizeof name / sizeof *name == AS_GRAPH_EXCEPTION + 1,
                    "an entry for each of the enumeration");
+    assert((unsigned)kind < sizeof name / sizeof *name);
     return name[kind];
 }
 

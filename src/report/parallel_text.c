@@ -1,187 +1,188 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parallel behaviour of a run as text. */
-#include <assert.h>
+/* The parallel behaviour of a run as text. Tables that the summary has too are those of the summary
+ * (profile_text_trace.c). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
-#include "analytics/state/interest.h"
+#include "analytics/state/analysis.h"
 #include "base/error.h"
+#include "experiment/metric_names.h"
 #include "report/parallel.h"
+#include "report/profile_text.h"
 
-#define ROWS_MOST 12u
-#define NAME_MOST 64u
-/* Index of the efficiency of threads. It adds no information if each rank has one thread and none
- * sleeps. */
-#define THREADS_ROW 7u
-#define SECONDS(ns) ((double)(ns)*1e-9)
+#define ROWS_MOST     12u
+#define ROWS_MOST_SQL "12"
+#define THREADS_MOST  24
+#define THREADS_SQL   "24"
+#define NAME_MOST     64u
 
 struct parallel_text {
-    const struct as_wait_sums *sums;
+    struct assay_experiment *experiment;
+    int64_t run_id;
     struct as_page *page;
-    as_parallel_place *place;
-    void *context;
 };
 
-/*
- * Adds "rank 3", "rank 3, thread 2", "thread 2" or "rank 3, queue 1". Threads are counted in their
- * process from 0.
- */
-static void add_thread_cell(const struct parallel_text *t, struct as_table *table, uint32_t at)
+/* A table of the rows of a statement; ?1 is the run. Without rows there is no table. */
+struct text_section {
+    const char *title;
+    const struct as_column *columns;
+    size_t n;
+    const char *sql;
+    void (*row)(struct as_table *table, struct assay_rows *row);
+};
+
+static int write_section(const struct parallel_text *t, const struct text_section *section,
+                         struct assay_error *err)
 {
-    const struct as_analysis *a = t->sums->analysis;
-    if (at == AS_WAIT_UNKNOWN) {
-        as_table_string(table, NULL);
-        return;
+    struct as_table table;
+    struct assay_rows *rows;
+    bool has_begun = false;
+    int rc;
+    AS_TRY(assay_rows_open(t->experiment, section->sql, &rows, err));
+    assay_rows_bind_integer(rows, 1, t->run_id);
+    while ((rc = assay_rows_next(rows, err)) > 0) {
+        if (!has_begun) {
+            as_page_heading(t->page, section->title);
+            as_page_table_begin(t->page, &table, section->columns, section->n);
+        }
+        has_begun = true;
+        section->row(&table, rows);
     }
-    const struct as_location *l = &a->location.at[at];
-    char rank[NAME_MOST] = "", thread[NAME_MOST] = "";
-    if (l->rank >= 0)
-        snprintf(rank, sizeof rank, "rank %" PRId64, l->rank);
-    if (l->queue)
-        snprintf(thread, sizeof thread, "%s", l->queue);
-    else if (l->rank < 0 || l->thread > 0)
-        snprintf(thread, sizeof thread, "thread %u", l->thread);
-    as_table_f(table, "%s%s%s", rank, *rank && *thread ? ", " : "", thread);
+    assay_rows_close(&rows);
+    const int ended = has_begun ? as_page_table_end(t->page, &table, rc < 0 ? NULL : err) : 0;
+    return rc < 0 ? rc : ended;
 }
 
-static void add_site_cell(const struct parallel_text *t, struct as_table *table, uint32_t at)
+/* Reads the integer that a statement gives for the run; 0 without a row. */
+static int read_number(const struct parallel_text *t, const char *sql, int64_t *out,
+                       struct assay_error *err)
 {
-    if (at == AS_WAIT_UNKNOWN) {
-        as_table_string(table, NULL);
-        return;
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(t->experiment, sql, &rows, err));
+    assay_rows_bind_integer(rows, 1, t->run_id);
+    const int rc = assay_rows_next(rows, err);
+    *out = rc > 0 ? assay_rows_integer(rows, 0) : 0;
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
+/* ---- Efficiency ------------------------------------------------------------------------------ */
+
+enum { OF_ALL, OF_PART, OF_RANGE };
+
+static const char part_sql[] = "SELECT CASE WHEN from_s IS NOT NULL THEN 2"
+                               " WHEN efficient_from_s IS NOT NULL THEN 1 ELSE 0 END"
+                               " FROM v_traces WHERE run_id = ?1";
+static const char sleeps_sql[] =
+    "SELECT EXISTS (SELECT 1 FROM v_trace_states WHERE run_id = ?1 AND name = 'sleeping')";
+
+/* The efficiency of threads is stored if a rank has several threads, or a thread sleeps. Without
+ * them it adds no information. */
+static const struct {
+    const char *metric, *what, *with_sleep;
+} efficiency[] = {
+    {AS_METRIC_trace_parallel_efficiency_pct,
+     "parallel efficiency: computing, neither communicating nor waiting", NULL},
+    {AS_METRIC_trace_mpi_parallel_efficiency_pct, "  MPI: ranks outside MPI", NULL},
+    {AS_METRIC_trace_mpi_load_balance_pct, "    load balance: mean over longest", NULL},
+    {AS_METRIC_trace_mpi_communication_efficiency_pct, "    communication: longest over elapsed",
+     NULL},
+    {AS_METRIC_trace_mpi_startup_efficiency_pct,
+     "      start and end: elapsed without MPI_Init, MPI_Finalize", NULL},
+    {AS_METRIC_trace_mpi_serialisation_efficiency_pct,
+     "      serialisation: longest over ideal network", NULL},
+    {AS_METRIC_trace_mpi_transfer_efficiency_pct, "      transfer: ideal network over recorded",
+     NULL},
+    {AS_METRIC_trace_openmp_parallel_efficiency_pct, "  threads within ranks",
+     "  threads within ranks, and time asleep"},
+};
+
+static int fill_efficiency(const struct parallel_text *t, struct as_table *table, bool has_sleep,
+                           struct assay_error *err)
+{
+    for (size_t i = 0; i < sizeof efficiency / sizeof *efficiency; i++) {
+        double share;
+        AS_TRY(as_parallel_share(t->experiment, t->run_id, efficiency[i].metric, &share, err));
+        if (isnan(share))
+            continue;
+        as_table_f(table, "%.1f %%", 100 * share);
+        as_table_string(table, has_sleep && efficiency[i].with_sleep ? efficiency[i].with_sleep
+                                                                     : efficiency[i].what);
     }
-    const struct as_site *site = &t->sums->analysis->site.at[at];
-    const char *place = site->address && t->place ? t->place(t->context, site) : NULL;
-    as_table_f(table, "%s%s%s", site->routine, place ? " at " : "", place ? place : "");
+    return 0;
 }
-
-static void begin_table(const struct parallel_text *t, struct as_table *table,
-                        const struct as_column *columns, size_t n, const char *title)
-{
-    as_page_heading(t->page, title);
-    as_page_table_begin(t->page, table, columns, n);
-}
-
-/* ---- Parts ----------------------------------------------------------------------------------- */
 
 static int write_efficiency(const struct parallel_text *t, struct assay_error *err)
 {
-    static const struct as_column columns[] = {
-        {.title = "share", .align = AS_ALIGN_RIGHT},
-        {.title = "of the time of all threads"},
-    };
-    static const struct as_column part[] = {
-        {.title = "share", .align = AS_ALIGN_RIGHT},
-        {.title = "of the time of all threads, from MPI_Init to MPI_Finalize"},
-    };
-    static const struct as_column ranged[] = {
-        {.title = "share", .align = AS_ALIGN_RIGHT},
-        {.title = "of the time of all threads, in the range"},
-    };
-    const bool is_ranged = as_interest_is_part(&t->sums->analysis->range);
-    const bool is_part = as_interest_is_part(&t->sums->analysis->interest);
-    const struct as_efficiency *e = &t->sums->analysis->efficiency;
-    const struct {
-        double share;
-        const char *what;
-    } rows[] = {
-        {e->parallel, "parallel efficiency: computing, neither communicating nor waiting"},
-        {e->mpi_parallel, "  MPI: ranks outside MPI"},
-        {e->mpi_balance, "    load balance: mean over longest"},
-        {e->mpi_communication, "    communication: longest over elapsed"},
-        {e->mpi_startup, "      start and end: elapsed without MPI_Init, MPI_Finalize"},
-        {e->mpi_serialisation, "      serialisation: longest over ideal network"},
-        {e->mpi_transfer, "      transfer: ideal network over recorded"},
-        {e->openmp_parallel, "  threads within ranks"},
-    };
+    static const char *const of[] = {
+        [OF_ALL] = "of the time of all threads",
+        [OF_PART] = "of the time of all threads, from MPI_Init to MPI_Finalize",
+        [OF_RANGE] = "of the time of all threads, in the range"};
     struct as_table table;
-    bool has_threads = false, has_sleep = false;
-    if (isnan(e->parallel))
+    int64_t part, has_sleep;
+    double parallel;
+    AS_TRY(as_parallel_share(t->experiment, t->run_id, efficiency[0].metric, &parallel, err));
+    if (isnan(parallel))
         return 0;
-    as_vec_foreach (&t->sums->analysis->location, location) {
-        has_threads |= location->thread > 0 && !location->queue &&
-                       (location->rank >= 0 || isnan(e->mpi_parallel));
-        has_sleep |= location->activity_ns[AS_ACTIVITY_SLEEPING] > 0;
-    }
-    begin_table(t, &table, is_ranged ? ranged : is_part ? part : columns, 2, "Efficiency");
-    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (isnan(rows[i].share) || (i == THREADS_ROW && !has_threads && !has_sleep))
-            continue;
-        as_table_f(&table, "%.1f %%", 100 * rows[i].share);
-        as_table_string(&table, i == THREADS_ROW && has_sleep
-                                    ? "  threads within ranks, and time asleep"
-                                    : rows[i].what);
-    }
-    return as_page_table_end(t->page, &table, err);
+    AS_TRY(read_number(t, part_sql, &part, err));
+    AS_TRY(read_number(t, sleeps_sql, &has_sleep, err));
+    const struct as_column columns[] = {{.title = "share", .align = AS_ALIGN_RIGHT},
+                                        {.title = of[part]}};
+    as_page_heading(t->page, "Efficiency");
+    as_page_table_begin(t->page, &table, columns, 2);
+    const int rc = fill_efficiency(t, &table, has_sleep != 0, err);
+    const int ended = as_page_table_end(t->page, &table, rc < 0 ? NULL : err);
+    return rc < 0 ? rc : ended;
 }
 
-static void append_phase_share(struct as_table *table, double share)
+/* ---- Iterations ------------------------------------------------------------------------------ */
+
+/* The repeatedly called region with the most time. Its iterations follow it in number, up to the
+ * next region. */
+#define MAIN_SQL                                                                                   \
+    "(SELECT number, name FROM v_trace_phases WHERE run_id = ?1 AND iteration IS NULL"             \
+    " AND calls_n > 1 ORDER BY time_s DESC, number LIMIT 1)"
+#define OF_MAIN_SQL                                                                                \
+    " FROM v_trace_phases p, " MAIN_SQL " m WHERE p.run_id = ?1 AND p.number > m.number"           \
+    " AND p.number < ifnull((SELECT min(o.number) FROM v_trace_phases o WHERE o.run_id = ?1"       \
+    " AND o.number > m.number AND o.iteration IS NULL), 1 << 62)"
+
+static void add_iteration(struct as_table *table, struct assay_rows *row)
 {
-    if (isnan(share))
-        as_table_string(table, NULL);
+    const int64_t first = assay_rows_integer(row, 0), calls_n = assay_rows_integer(row, 1);
+    if (calls_n == 1)
+        as_table_u64(table, (uint64_t)first);
     else
-        as_table_f(table, "%.1f", 100 * share);
+        as_table_f(table, "%" PRId64 " to %" PRId64, first, first + calls_n - 1);
+    as_table_f(table, "%.3f", assay_rows_real(row, 2));
+    for (int i = 3; i < 6; i++)
+        if (assay_rows_kind(row, i) == ASSAY_CELL_NULL)
+            as_table_string(table, NULL);
+        else
+            as_table_f(table, "%.1f", assay_rows_real(row, i));
+    as_table_string(table, assay_rows_text(row, 6));
 }
 
-static void append_phase(const struct parallel_text *t, struct as_table *table,
-                         const struct as_phase *phase)
+static int read_main_title(const struct parallel_text *t, char *out, size_t out_b,
+                           struct assay_error *err)
 {
-    const struct as_efficiency *e = &phase->efficiency;
-    const bool has_mpi = !isnan(e->mpi_parallel);
-    as_table_f(table, "%.3f", SECONDS(e->elapsed_ns));
-    append_phase_share(table, e->parallel);
-    append_phase_share(table, has_mpi ? e->mpi_balance : e->balance);
-    append_phase_share(table, has_mpi ? e->mpi_communication : e->communication);
-    add_thread_cell(t, table, phase->busiest);
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(t->experiment, "SELECT name FROM " MAIN_SQL, &rows, err));
+    assay_rows_bind_integer(rows, 1, t->run_id);
+    const int rc = assay_rows_next(rows, err);
+    snprintf(out, out_b, "Iterations of %.*s", (int)NAME_MOST,
+             rc > 0 ? assay_rows_text(rows, 0) : "");
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
 }
 
-/* Writes the regions of the program over all calls. */
-static int write_phases(const struct parallel_text *t, struct assay_error *err)
+static void write_more(const struct parallel_text *t, int64_t n)
 {
-    static const struct as_column columns[] = {
-        {.title = "seconds", .align = AS_ALIGN_RIGHT},
-        {.title = "parallel %", .align = AS_ALIGN_RIGHT},
-        {.title = "balance %", .align = AS_ALIGN_RIGHT},
-        {.title = "comm. %", .align = AS_ALIGN_RIGHT},
-        {.title = "busiest", .shrink = AS_SHRINK_END, .least = 7},
-        {.title = "calls", .align = AS_ALIGN_RIGHT},
-        {.title = "region", .shrink = AS_SHRINK_MIDDLE, .least = 12},
-    };
-    const struct as_analysis *a = t->sums->analysis;
-    struct as_table table;
-    unsigned n = 0;
-    if (!a->phase.n)
-        return 0;
-    begin_table(t, &table, columns, sizeof columns / sizeof *columns, "Phases");
-    as_vec_foreach (&a->phase, phase) {
-        if (phase->first || n++ >= ROWS_MOST)
-            continue;
-        append_phase(t, &table, phase);
-        as_table_u64(&table, phase->calls_n);
-        as_table_string(&table, phase->name);
-    }
-    return as_page_table_end(t->page, &table, err);
-}
-
-/* Returns the repeatedly called region with the most time, or NULL. */
-static const struct as_phase *main_loop_of(const struct as_analysis *a)
-{
-    const struct as_phase *main = NULL;
-    as_vec_foreach (&a->phase, phase)
-        if (!phase->first && phase->calls_n > 1 &&
-            (!main || phase->efficiency.elapsed_ns > main->efficiency.elapsed_ns))
-            main = phase;
-    return main;
-}
-
-static void append_iteration(struct as_table *table, const struct as_phase *phase)
-{
-    if (phase->calls_n == 1)
-        as_table_u64(table, phase->first);
-    else
-        as_table_f(table, "%" PRIu64 " to %" PRIu64, phase->first,
-                   phase->first + phase->calls_n - 1);
+    char text[NAME_MOST];
+    snprintf(text, sizeof text, "%" PRId64 " more; --format json has all", n);
+    if (n > 0)
+        as_page_wrap(t->page, "  ", text, false);
 }
 
 /* Writes the first iterations of the region with the most time. JSON and views have all of them. */
@@ -195,93 +196,42 @@ static int write_iterations(const struct parallel_text *t, struct assay_error *e
         {.title = "comm. %", .align = AS_ALIGN_RIGHT},
         {.title = "busiest", .shrink = AS_SHRINK_END, .least = 7},
     };
-    const struct as_analysis *a = t->sums->analysis;
-    const struct as_phase *all = main_loop_of(a);
-    struct as_table table;
-    char text[NAME_MOST * 2];
-    unsigned n = 0;
-    if (!all)
-        return 0;
-    snprintf(text, sizeof text, "Iterations of %.*s", (int)NAME_MOST, all->name);
-    begin_table(t, &table, columns, sizeof columns / sizeof *columns, text);
-    for (const struct as_phase *it = all + 1; it < a->phase.at + a->phase.n && it->first; it++) {
-        if (n++ >= ROWS_MOST)
-            continue;
-        append_iteration(&table, it);
-        append_phase(t, &table, it);
-    }
-    AS_TRY(as_page_table_end(t->page, &table, err));
-    if (n > ROWS_MOST) {
-        snprintf(text, sizeof text, "%u more; --format json has all", n - ROWS_MOST);
-        as_page_wrap(t->page, "  ", text, false);
-    }
+    char title[NAME_MOST * 2];
+    const struct text_section section = {
+        title, columns, sizeof columns / sizeof *columns,
+        "SELECT iteration, calls_n, time_s, parallel_pct,"
+        " iif(mpi_parallel_pct IS NULL, balance_pct, mpi_balance_pct),"
+        " iif(mpi_parallel_pct IS NULL, communication_pct, mpi_communication_pct),"
+        " 'rank ' || busiest_rank" OF_MAIN_SQL " ORDER BY p.number LIMIT " ROWS_MOST_SQL,
+        add_iteration};
+    int64_t n;
+    AS_TRY(read_main_title(t, title, sizeof title, err));
+    AS_TRY(write_section(t, &section, err));
+    AS_TRY(read_number(t, "SELECT count(*)" OF_MAIN_SQL, &n, err));
+    write_more(t, n - ROWS_MOST);
     return 0;
 }
 
-static int write_waits(const struct parallel_text *t, struct assay_error *err)
+/* ---- Threads --------------------------------------------------------------------------------- */
+
+static void add_seconds(struct as_table *table, struct assay_rows *row, int from, int to)
 {
-    static const struct as_column columns[] = {
-        {.title = "wait s", .align = AS_ALIGN_RIGHT},
-        {.title = "longest", .align = AS_ALIGN_RIGHT},
-        {.title = "n", .align = AS_ALIGN_RIGHT},
-        {.title = "what", .shrink = AS_SHRINK_END, .least = 16},
-        {.title = "in", .shrink = AS_SHRINK_MIDDLE, .least = 12},
-        {.title = "most of it", .shrink = AS_SHRINK_END, .least = 7},
-    };
-    struct as_table table;
-    unsigned n = 0;
-    if (!t->sums->of_call.n)
-        return 0;
-    begin_table(t, &table, columns, sizeof columns / sizeof *columns, "Waiting");
-    as_vec_foreach (&t->sums->of_call, wait) {
-        if (n++ == ROWS_MOST)
-            break;
-        as_table_f(&table, "%.3f", SECONDS(wait->time_ns));
-        as_table_f(&table, "%.3f", SECONDS(wait->most_ns));
-        as_table_u64(&table, wait->n);
-        as_table_string(&table, as_wait_title((enum as_wait_kind)wait->kind));
-        add_site_cell(t, &table, wait->site);
-        add_thread_cell(t, &table, wait->location);
-    }
-    return as_page_table_end(t->page, &table, err);
+    as_table_string(table, assay_rows_text(row, 0));
+    for (int i = from; i < to; i++)
+        as_table_f(table, "%.3f", assay_rows_real(row, i));
 }
 
-static int write_blame(const struct parallel_text *t, struct assay_error *err)
+static void add_all_states(struct as_table *table, struct assay_rows *row)
 {
-    static const struct as_column columns[] = {
-        {.title = "costs s", .align = AS_ALIGN_RIGHT},
-        {.title = "directly", .align = AS_ALIGN_RIGHT},
-        {.title = "waits", .align = AS_ALIGN_RIGHT},
-        {.title = "late thread"},
-        {.title = "to", .shrink = AS_SHRINK_MIDDLE, .least = 12},
-    };
-    const struct as_analysis *a = t->sums->analysis;
-    struct as_table table;
-    unsigned n = 0;
-    if (!a->blame.blame.n)
-        return 0;
-    begin_table(t, &table, columns, sizeof columns / sizeof *columns, "Root causes of waiting");
-    as_vec_foreach (&a->blame.blame, blame) {
-        if (n++ == ROWS_MOST || blame->total_ns * 200 < t->sums->waited_ns)
-            break;
-        as_table_f(&table, "%.3f", SECONDS(blame->total_ns));
-        as_table_f(&table, "%.3f", SECONDS(blame->direct_ns));
-        as_table_u64(&table, blame->n);
-        add_thread_cell(t, &table, blame->location);
-        add_site_cell(t, &table, blame->site);
-    }
-    return as_page_table_end(t->page, &table, err);
+    add_seconds(table, row, 1, assay_rows_column_n(row));
 }
 
-static bool was_off(const struct as_analysis *a)
+static void add_recorded_states(struct as_table *table, struct assay_rows *row)
 {
-    bool was = false;
-    as_vec_foreach (&a->location, location)
-        was |= location->activity_ns[AS_ACTIVITY_OFF] > 0;
-    return was;
+    add_seconds(table, row, 1, assay_rows_column_n(row) - 1);
 }
 
-static int emit_locations(const struct parallel_text *t, struct assay_error *err)
+static int write_states(const struct parallel_text *t, struct assay_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "who"},
@@ -296,48 +246,30 @@ static int emit_locations(const struct parallel_text *t, struct assay_error *err
         {.title = "crit. path", .align = AS_ALIGN_RIGHT},
         {.title = "not recorded", .align = AS_ALIGN_RIGHT}, /* last column: usually left out */
     };
-    const struct as_analysis *a = t->sums->analysis;
-    const bool has_off = was_off(a);
-    struct as_table table;
-    char more[NAME_MOST];
-    if (!a->location.n)
-        return 0;
-    begin_table(t, &table, columns, sizeof columns / sizeof *columns - !has_off, "Seconds of each");
-    for (uint32_t at = 0; at < a->location.n && at < 2 * ROWS_MOST; at++) {
-        add_thread_cell(t, &table, at);
-        const int64_t *activity_ns = a->location.at[at].activity_ns;
-        assert(activity_ns);
-        for (unsigned i = 0; i < AS_ACTIVITY_OFF; i++)
-            as_table_f(&table, "%.3f", SECONDS(activity_ns[i]));
-        as_table_f(&table, "%.3f", SECONDS(t->sums->path_ns[at]));
-        if (has_off)
-            as_table_f(&table, "%.3f", SECONDS(activity_ns[AS_ACTIVITY_OFF]));
-    }
-    AS_TRY(as_page_table_end(t->page, &table, err));
-    if (a->location.n > 2 * ROWS_MOST) {
-        snprintf(more, sizeof more, "%zu more; --format json has all",
-                 a->location.n - 2 * ROWS_MOST);
-        as_page_wrap(t->page, "  ", more, false);
-    }
+    enum { STATES_COLUMNS = sizeof columns / sizeof *columns };
+    _Static_assert(STATES_COLUMNS == AS_ACTIVITIES_N + 2, "the name, each state, the path");
+    _Static_assert(AS_ACTIVITY_OFF == AS_ACTIVITIES_N - 1, "the last column is the last state");
+    int64_t has_off, n;
+    AS_TRY(read_number(t,
+                       "SELECT EXISTS (SELECT 1 FROM v_trace_states WHERE run_id = ?1"
+                       " AND name = 'off')",
+                       &has_off, err));
+    const struct text_section section = {
+        "Seconds of each", columns, STATES_COLUMNS - !has_off,
+        "SELECT location, computing_s, mpi_s, openmp_s, threads_s, files_s, sleeping_s, opencl_s,"
+        " idle_s, path_s, off_s FROM (SELECT l.location, l.number," AS_PARALLEL_STATES_SQL
+        " l.path_s FROM v_trace_locations l LEFT JOIN v_trace_states s USING (run_id, number)"
+        " WHERE run_id = ?1 AND number < " THREADS_SQL " GROUP BY number) ORDER BY number",
+        has_off ? add_all_states : add_recorded_states};
+    AS_TRY(write_section(t, &section, err));
+    AS_TRY(read_number(t, "SELECT location_n FROM v_traces WHERE run_id = ?1", &n, err));
+    write_more(t, n - THREADS_MOST);
     return 0;
 }
 
-/* Time of the MPI calls of a thread. */
-struct mpi_time {
-    int64_t time_ns, waiting_ns, transfer_ns;
-};
-
-static struct mpi_time mpi_time_of(const struct as_analysis *a, uint32_t location)
+static void add_mpi_times(struct as_table *table, struct assay_rows *row)
 {
-    struct mpi_time t = {0, 0, 0};
-    as_vec_foreach (&a->sum, sum)
-        if (sum->location == location &&
-            as_activity_of_group(a->site.at[sum->site].group) == AS_ACTIVITY_MPI) {
-            t.time_ns += sum->time_ns;
-            t.waiting_ns += sum->waiting_ns;
-            t.transfer_ns += sum->transfer_ns;
-        }
-    return t;
+    add_seconds(table, row, 1, 5);
 }
 
 /* Writes the MPI times of threads. They are unknown if calls are sums. */
@@ -350,41 +282,37 @@ static int write_mpi(const struct parallel_text *t, struct assay_error *err)
         {.title = "transfer", .align = AS_ALIGN_RIGHT},
         {.title = "overhead", .align = AS_ALIGN_RIGHT},
     };
-    const struct as_analysis *a = t->sums->analysis;
-    struct as_table table;
-    bool has_begun = false;
-    for (uint32_t at = 0; a->summed_n == 0 && at < a->location.n && at < 2 * ROWS_MOST; at++) {
-        const struct mpi_time time = mpi_time_of(a, at);
-        if (time.time_ns == 0)
-            continue;
-        if (!has_begun)
-            begin_table(t, &table, columns, sizeof columns / sizeof *columns, "Seconds in MPI");
-        has_begun = true;
-        add_thread_cell(t, &table, at);
-        as_table_f(&table, "%.3f", SECONDS(time.time_ns));
-        as_table_f(&table, "%.3f", SECONDS(time.waiting_ns));
-        as_table_f(&table, "%.3f", SECONDS(time.transfer_ns));
-        as_table_f(&table, "%.3f", SECONDS(time.time_ns - time.waiting_ns - time.transfer_ns));
-    }
-    return has_begun ? as_page_table_end(t->page, &table, err) : 0;
+    static const struct text_section section = {
+        "Seconds in MPI", columns, sizeof columns / sizeof *columns,
+        "SELECT location, w + t + o, w, t, o FROM (SELECT location, number, mpi_waiting_s AS w,"
+        " mpi_transfer_s AS t, mpi_overhead_s AS o FROM v_trace_locations WHERE run_id = ?1"
+        " AND number < " THREADS_SQL ") WHERE w + t + o > 0 ORDER BY number",
+        add_mpi_times};
+    return write_section(t, &section, err);
 }
 
-int as_parallel_text(const struct as_wait_sums *sums, struct as_page *page,
-                     as_parallel_place *place, void *context, struct assay_error *err)
+/* ---- All ------------------------------------------------------------------------------------- */
+
+int as_parallel_text(struct assay_experiment *experiment, int64_t run_id, struct as_page *page,
+                     struct assay_error *err)
 {
-    struct parallel_text t = {sums, page, place, context};
-    int rc = write_efficiency(&t, err);
+    const struct parallel_text t = {experiment, run_id, page};
+    struct as_profile profile;
+    int rc = as_profile_read_trace(experiment, run_id, ROWS_MOST, &profile, err);
     if (rc == 0)
-        rc = write_phases(&t, err);
+        rc = write_efficiency(&t, err);
+    if (rc == 0)
+        rc = as_text_trace_phases(page, &profile, err);
     if (rc == 0)
         rc = write_iterations(&t, err);
     if (rc == 0)
-        rc = emit_locations(&t, err);
+        rc = write_states(&t, err);
     if (rc == 0)
         rc = write_mpi(&t, err);
     if (rc == 0)
-        rc = write_waits(&t, err);
+        rc = as_text_trace_waits(page, &profile, err);
     if (rc == 0)
-        rc = write_blame(&t, err);
+        rc = as_text_trace_causes(page, &profile, err);
+    as_profile_release(&profile);
     return rc;
 }

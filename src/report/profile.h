@@ -175,6 +175,9 @@ struct as_profile {
  * NOT_FOUND, NOMEM, those of reading. */
 int as_profile_read(struct assay_experiment *experiment, int64_t run_id, size_t rows,
                     bool no_inline, struct as_profile *profile, struct assay_error *err);
+/* Reads only wait states, delay costs and phases of the trace of a run. As as_profile_read. */
+int as_profile_read_trace(struct assay_experiment *experiment, int64_t run_id, size_t rows,
+                          struct as_profile *profile, struct assay_error *err);
 void as_profile_release(struct as_profile *profile);
 
 /* Computes the spreads from the threads. A step of as_profile_read. */

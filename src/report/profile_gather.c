@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "profile/unfinished.h"
 #include "report/facts.h"
 
 /* ---- Rows -------------------------------------------------------------------------------- */
@@ -119,7 +118,8 @@ static const char run_sql[] =
     " exit_signal, rate_hz, process_n, thread_n, rank_n, sample_n, lost_sample_n,"
     " (SELECT count(DISTINCT p.host_id) FROM process p WHERE p.run_id = v.run_id),"
     " h.cpu_model, h.core_n, h.cpu_n,"
-    " (SELECT " AS_RUN_UNFINISHED " FROM run r WHERE r.run_id = v.run_id) FROM v_runs v"
+    " (SELECT is_unfinished FROM v_run_states r WHERE r.run_id = v.run_id)"
+    " FROM v_runs v"
     " LEFT JOIN (SELECT r.run_id, cpu_model, core_n, cpu_n FROM run r JOIN host USING (host_id)) h"
     " USING (run_id) WHERE v.run_id = ?1";
 
@@ -380,6 +380,30 @@ static void take_trace_phase(struct row_reading *in)
                                    .busiest = read_text(in, 6)});
 }
 
+/* Reads wait states, delay costs and phases of the run of `profile`. */
+static int read_trace(struct assay_experiment *experiment, size_t rows, struct as_profile *profile,
+                      struct assay_error *err)
+{
+    AS_TRY(read_each_row(experiment, profile, trace_wait_sql, rows, read_wait_state, err));
+    AS_TRY(read_each_row(experiment, profile, trace_late_sql, rows, read_delay_cost, err));
+    return read_each_row(experiment, profile, trace_phase_sql, rows, take_trace_phase, err);
+}
+
+static void init_profile(struct assay_experiment *experiment, struct as_profile *profile)
+{
+    *profile = (struct as_profile){.path = assay_experiment_shown_path(experiment)};
+    profile->run.cpu_s = profile->run.unseen_s = NAN;
+    as_arena_init(&profile->arena);
+}
+
+int as_profile_read_trace(struct assay_experiment *experiment, int64_t run_id, size_t rows,
+                          struct as_profile *profile, struct assay_error *err)
+{
+    init_profile(experiment, profile);
+    profile->run.run_id = run_id;
+    return read_trace(experiment, rows, profile, err);
+}
+
 int as_profile_read(struct assay_experiment *experiment, int64_t run_id, size_t rows,
                     bool no_inline, struct as_profile *profile, struct assay_error *err)
 {
@@ -397,18 +421,14 @@ int as_profile_read(struct assay_experiment *experiment, int64_t run_id, size_t 
         {metric_sql, read_profile_metric},
         {gain_sql, read_profile_gain},
         {count_sql, read_profile_count},
-        {trace_wait_sql, read_wait_state},
-        {trace_late_sql, read_delay_cost},
-        {trace_phase_sql, take_trace_phase},
     };
 
-    *profile = (struct as_profile){.path = assay_experiment_shown_path(experiment)};
-    profile->run.cpu_s = profile->run.unseen_s = NAN;
-    as_arena_init(&profile->arena);
+    init_profile(experiment, profile);
     AS_TRY(as_report_run(experiment, run_id, &profile->run.run_id, &profile->run.run_n, err));
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
         AS_TRY(
             read_each_row(experiment, profile, part[i].sql, rows ? rows : 10, part[i].take, err));
+    AS_TRY(read_trace(experiment, rows ? rows : 10, profile, err));
     AS_TRY(as_profile_spread(experiment, profile, err));
     return as_profile_findings(experiment, profile, err);
 }

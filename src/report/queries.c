@@ -5,58 +5,48 @@
 #include <assert.h>
 
 #include "base/error.h"
-#include "profile/unfinished.h"
 
 /* clang-format off */
 static const char *const query_sql[AS_QUERIES_N] = {
-    [AS_QUERY_RUN_COUNTS] = "SELECT count(*), max(run_id), sum(run_id = ?1) FROM run",
+    [AS_QUERY_RUN_COUNTS] = "SELECT count(*), max(run_id), sum(run_id = ?1) FROM v_run_states",
     [AS_QUERY_RUNS_UNFINISHED] =
-        "SELECT run_id, state FROM run r WHERE ?1 IN (0, run_id) AND " AS_RUN_UNFINISHED
-        " ORDER BY run_id",
+        "SELECT run_id, state FROM v_run_states WHERE ?1 IN (0, run_id)"
+        " AND is_unfinished ORDER BY run_id",
     [AS_QUERY_RUNS_TO_ATTRIBUTE] =
-        "SELECT run_id, " AS_RUN_NOT_SUMMED " FROM run r WHERE " AS_RUN_UNFINISHED
+        "SELECT run_id, is_unsummed FROM v_run_states WHERE is_unfinished"
         " ORDER BY run_id",
     [AS_QUERY_RUNS_WITHOUT_ADVICE] =
-        "SELECT run_id FROM v_runs r WHERE sample_n > 0 AND NOT EXISTS"
-        " (SELECT 1 FROM overhead o WHERE o.run_id = r.run_id"
-        "  AND o.part = 'pass quality')",
+        "SELECT run_id FROM v_run_states WHERE has_samples AND NOT is_advised",
     [AS_QUERY_RUN_OF_COMMAND] =
-        "SELECT run_id, ifnull(exit_code, -1), ifnull(exit_signal, 0) FROM run"
+        "SELECT run_id, ifnull(exit_code, -1), ifnull(exit_signal, 0) FROM v_run_states"
         " WHERE kind = 'profile' AND argv = ?1 ORDER BY run_id DESC LIMIT 1",
     [AS_QUERY_RUN_COMMAND] =
-        "SELECT value FROM json_each((SELECT argv FROM run WHERE run_id = ?1))",
+        "SELECT value FROM json_each((SELECT argv FROM v_run_states WHERE run_id = ?1))",
     [AS_QUERY_LAST_PROFILE] =
-        "SELECT run_id, command, cwd FROM run WHERE kind = 'profile'"
+        "SELECT run_id, command, cwd FROM v_run_states WHERE kind = 'profile'"
         " AND ifnull(role, 'main') = 'main' ORDER BY run_id DESC LIMIT 1",
     [AS_QUERY_RANK_CPU_WAIT] =
-        "SELECT ifnull(max(x.runnable_ns), 0) FROM thread x JOIN process p"
-        " USING (process_id) WHERE p.run_id = ?1 AND p.rank IS NOT NULL",
+        "SELECT ifnull(max(runnable_time_s), 0) FROM v_threads"
+        " WHERE run_id = ?1 AND rank IS NOT NULL",
     [AS_QUERY_LOOP_PLACE] =
-        "SELECT f.name, s.path, n.number FROM loop l JOIN function f USING (function_id)"
-        " LEFT JOIN line n ON n.line_id = l.first_line_id"
-        " LEFT JOIN source_file s USING (source_file_id) WHERE l.loop_id = ?1",
-    [AS_QUERY_FUNCTION_PLACE] = "SELECT name, NULL, NULL FROM function WHERE function_id = ?1",
+        "SELECT function, source_file, line FROM v_places"
+        " WHERE object_kind = 'loop' AND object_id = ?1",
+    [AS_QUERY_FUNCTION_PLACE] =
+        "SELECT function, source_file, line FROM v_places"
+        " WHERE object_kind = 'function' AND object_id = ?1",
     [AS_QUERY_CODE_PLACES] =
-        "SELECT l.address, m.path, f.name, s.path, n.number FROM location l"
-        " JOIN module m USING (module_id) JOIN function f USING (function_id)"
-        " LEFT JOIN line n ON n.line_id = l.line_id"
-        " LEFT JOIN source_file s ON s.source_file_id = n.source_file_id"
-        " ORDER BY l.address, l.location_id",
-    [AS_QUERY_METRIC] = "SELECT 1 FROM metric WHERE name = ?1",
+        "SELECT address, module, function, source_file, line FROM v_places"
+        " WHERE object_kind = 'location' AND function IS NOT NULL ORDER BY address, object_id",
+    [AS_QUERY_METRIC] = "SELECT 1 FROM v_metrics WHERE name = ?1",
     [AS_QUERY_TRACED_RUN] =
         "SELECT run_id, traced_id FROM (SELECT 0 AS place, run_id,"
-        " ifnull(traced_run_id, run_id) AS traced_id FROM trace UNION ALL"
-        " SELECT 1, run_id, run_id FROM run WHERE kind = 'trace')"
+        " ifnull(traced_run_id, run_id) AS traced_id FROM v_traces UNION ALL"
+        " SELECT 1, run_id, run_id FROM v_run_states WHERE kind = 'trace')"
         " ORDER BY place, run_id DESC LIMIT 1",
     [AS_QUERY_TRACE_CLOCK] =
         "SELECT count(*) OVER (), machine, uncertain_s, drift, residual_s, drift IS NULL"
         " FROM v_trace_clocks WHERE run_id = ?1 AND related = 'measured'"
         " ORDER BY uncertain_s DESC LIMIT 1",
-    [AS_QUERY_TRACE_PLACES] =
-        "SELECT s.number, f.name, replace(o.path, rtrim(o.path, replace(o.path, '/', '')), ''),"
-        " l.number FROM trace t JOIN trace_site s USING (trace_id)"
-        " JOIN function f USING (function_id) LEFT JOIN line l ON l.line_id = s.line_id"
-        " LEFT JOIN source_file o USING (source_file_id) WHERE t.run_id = ?1",
     [AS_QUERY_TRACE_SAMPLES] =
         "SELECT number, location, name, routine, ifnull(function, module),"
         " iif(source_file IS NULL, NULL, replace(source_file, rtrim(source_file,"
@@ -75,8 +65,6 @@ static const char *const query_sql[AS_QUERIES_N] = {
         " 'trace_lost', 'trace_missed', 'trace_static', 'function_untraced',"
         " 'functions_untraced', 'functions_lost', 'functions_cost',"
         " 'worksharing_unseen', 'trace_not_simulated') ORDER BY name = 'busy_host', flag_id",
-    [AS_QUERY_TRACE_POINTS] =
-        "SELECT points_s FROM v_traces WHERE run_id = ?1 AND points_s NOTNULL",
     [AS_QUERY_TRIES] =
         "SELECT name, title, what, verdict, said, n, base_s, ratio, ratio_low, ratio_high, gain_s,"
         " gain_low_s, gain_high_s, result, differs_by, command, why, rules, rank, run_id,"
@@ -85,11 +73,16 @@ static const char *const query_sql[AS_QUERIES_N] = {
 };
 /* clang-format on */
 
+const char *as_query_text(enum as_query query)
+{
+    assert((unsigned)query < AS_QUERIES_N && query_sql[query]);
+    return query_sql[query];
+}
+
 int as_query_open(struct assay_experiment *experiment, enum as_query query, struct assay_rows **out,
                   struct assay_error *err)
 {
-    assert((unsigned)query < AS_QUERIES_N && query_sql[query]);
-    return assay_rows_open(experiment, query_sql[query], out, err);
+    return assay_rows_open(experiment, as_query_text(query), out, err);
 }
 
 int as_query_open_of(struct assay_experiment *experiment, enum as_query query, int64_t id,
@@ -104,8 +97,7 @@ int as_query_each(struct assay_experiment *experiment, enum as_query query, int6
                   int (*each)(void *context, struct assay_rows *row, struct assay_error *err),
                   void *context, struct assay_error *err)
 {
-    assert((unsigned)query < AS_QUERIES_N && query_sql[query]);
-    return assay_rows_each(experiment, query_sql[query], id, each, context, err);
+    return assay_rows_each(experiment, as_query_text(query), id, each, context, err);
 }
 
 /* ---- Views ----------------------------------------------------------------------------------- */

@@ -20,25 +20,25 @@
     X(RUN_OF_COMMAND)      /* of the arguments ?1 as JSON: run, exit code or -1, signal or 0 */    \
     X(RUN_COMMAND)         /* a word a row */                                                      \
     X(LAST_PROFILE)        /* run, command, directory */                                           \
-    X(RANK_CPU_WAIT)       /* the longest wait of a rank for a CPU, in ns */                       \
+    X(RANK_CPU_WAIT)       /* the longest wait of a rank for a CPU, in s */                        \
     X(LOOP_PLACE)          /* of the loop ?1: function, file, line */                              \
     X(FUNCTION_PLACE)      /* of the function ?1: name, NULL, NULL */                              \
     X(CODE_PLACES)         /* address, module, function, file, line */                             \
     X(METRIC)              /* a row if the metric ?1 is known */                                   \
     X(TRACED_RUN)          /* run, traced run: the trace to analyse */                             \
     X(TRACE_CLOCK)         /* machines; of the least certain: name, s, drift, s off, no drift */   \
-    X(TRACE_PLACES)        /* site, function, file without folders, line */                        \
     X(TRACE_SAMPLES)       /* thread, its names, state, function, place, caller, n, s, % */        \
     X(TRACE_PARTIAL)       /* a row if the trace has only the beginning of the run */              \
     X(TRACE_FINDINGS)      /* text, workaround */                                                  \
     X(TRACE_CAVEATS)       /* text */                                                              \
-    X(TRACE_POINTS)        /* s that probes of functions took */                                   \
     X(TRIES)               /* as v_tries, by run and rank */                                       \
     X(TRY_COUNT)           /* tries */
 #define AS_QUERY_ENUM(name) AS_QUERY_##name,
 enum as_query { AS_QUERIES(AS_QUERY_ENUM) AS_QUERIES_N };
 #undef AS_QUERY_ENUM
 
+/* Returns the SQL of a statement, which reads views alone. */
+const char *as_query_text(enum as_query query);
 /* Opens the rows of a statement, without parameters bound. Errors as assay_rows_open. */
 int as_query_open(struct assay_experiment *experiment, enum as_query query, struct assay_rows **out,
                   struct assay_error *err);

@@ -3,6 +3,7 @@
  * frames. */
 #include "report/stacks.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -353,6 +354,7 @@ void as_stacks_release(struct as_stacks *stacks)
 static int add_stack_line(struct as_stacks *stacks, uint32_t function, const char *file,
                           int64_t line, struct assay_error *err)
 {
+    assert(function < stacks->function.n);
     struct as_stack_function *it = &stacks->function.at[function];
     struct as_stack_line row = {.function = function};
 

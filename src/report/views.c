@@ -2,6 +2,7 @@
 /* Finds views by name; the tables are generated. */
 #include "report/views.h"
 
+#include <assert.h>
 #include <string.h>
 
 const struct as_report_view *as_report_view(const char *name)
@@ -24,5 +25,6 @@ const char *as_column_kind_word(enum as_column_kind kind)
     _Static_assert(sizeof word / sizeof *word == AS_COLUMN_ID + 1,
                    "an entry for each of the enumeration");
 
+    assert((unsigned)kind < sizeof word / sizeof *word);
     return word[kind];
 }

@@ -5,6 +5,7 @@
  * (/proc/PID/root) and as its program (/proc/PID/exe). Then it is searched in /proc/PID/map_files,
  * and under its path here.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -167,6 +168,7 @@ static bool make_room(struct as_modules *modules)
 
 void as_module_file_take(struct as_modules *modules, uint32_t index, int fd)
 {
+    assert(index < modules->module.n);
     if (!has_room(fd) || (modules->held_n >= AS_HELD_MOST && !make_room(modules))) {
         close(fd);
         return;

@@ -6,6 +6,7 @@
  */
 #include "sample/timer.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -251,6 +252,7 @@ static int copy_timer_record(struct assay_timer_sampler *s, uint32_t ring, const
 
 int as_timer_add(struct assay_timer_sampler *s, uint32_t ring, uint32_t kind, uint64_t time_ns)
 {
+    assert(ring < s->ring.n);
     struct as_agent_record *record = room_for(s, sizeof *record);
     if (!record)
         return ASSAY_ERR_NOMEM;

@@ -2,6 +2,7 @@
 /* Decodes instructions from the file. Code that the program changes at run time is not detected. */
 #include "sample/without_rows.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include <assay/isa.h>
@@ -21,6 +22,7 @@ static const struct assay_function *function_at(struct assay_object *object, uin
     if (assay_object_functions(object, false, &f, &n, NULL) < 0)
         return NULL;
     const size_t at = as_first_not(i, n, f[i].start <= address);
+    assert(at < 2 || f[at - 2].start <= f[at - 1].start); /* functions ascend */
     return at && address < f[at - 1].end ? &f[at - 1] : NULL;
 }
 

@@ -37,6 +37,7 @@ unsigned as_scaling_depth(enum as_scaling_factor factor)
 #define SCALING_DEPTH(name, word, title, depth, above) depth,
     static const unsigned depths[] = {AS_SCALING_FACTORS(SCALING_DEPTH)};
 #undef SCALING_DEPTH
+    assert((unsigned)factor < sizeof depths / sizeof *depths);
     return depths[factor];
 }
 
@@ -45,6 +46,7 @@ static enum as_scaling_factor factor_above(unsigned factor)
 #define SCALING_ABOVE(name, word, title, depth, above) AS_SCALING_##above,
     static const uint8_t above[] = {AS_SCALING_FACTORS(SCALING_ABOVE)};
 #undef SCALING_ABOVE
+    assert((unsigned)factor < sizeof above / sizeof *above);
     return above[factor];
 }
 

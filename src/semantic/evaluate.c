@@ -305,6 +305,7 @@ static int add_row_roots(struct as_evaluator *e, const struct as_cells *cells, u
 /* The window with the filter that chooses messages: the first one that is not derived. */
 static const struct as_window *single_window(const struct as_configuration *c, size_t window)
 {
+    assert(window < c->window.n);
     const struct as_window *w = &c->window.at[window];
     while (w->is_derived)
         w = &c->window.at[w->operand[0]];

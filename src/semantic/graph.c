@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Building the nodes of a window for an object. */
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -187,6 +188,7 @@ static int build_window(const struct graph_building *b, const struct as_window *
 int as_node_graph_add_window(struct as_node_graph *g, const struct as_configuration *configuration,
                              size_t window, uint32_t object, uint32_t *out, struct assay_error *err)
 {
+    assert(window < configuration->window.n);
     const struct graph_building building = {g, configuration};
     const int rc = build_window(&building, &configuration->window.at[window], object, out, err);
     return rc == ASSAY_ERR_NOMEM ? as_error_nomem(err, "time lines of a trace") : rc;

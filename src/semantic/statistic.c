@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "semantic/statistic.h"
 
+#include <assert.h>
 #include <math.h>
 
 typedef const struct as_cell_sums cell_t;
@@ -307,5 +308,6 @@ const char *as_total_word(enum as_total_id id)
 {
     static const char *const words[AS_TOTALS_N] = {"Total",   "Average", "Maximum",
                                                    "Minimum", "StDev",   "Avg/Max"};
+    assert((unsigned)id < sizeof words / sizeof *words);
     return words[id];
 }

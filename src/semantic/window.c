@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "semantic/window.h"
 
+#include <assert.h>
+
 #include "base/error.h"
 
 /* ---- Words ----------------------------------------------------------------------------------- */
@@ -64,12 +66,14 @@ const char *as_filter_part_word(enum as_filter_part_id part)
 {
     static const char *const words[AS_FILTER_PARTS_N] = {
         "from_obj", "to_obj", "tag_msg", "size_msg", "bw_msg", "evt_type", "evt_value"};
+    assert((unsigned)part < sizeof words / sizeof *words);
     return words[part];
 }
 
 const char *as_filter_test_word(enum as_filter_test test)
 {
     static const char *const words[AS_TESTS_N] = {"All", "None", "=", "!=", ">", "<", "[x,y]"};
+    assert((unsigned)test < sizeof words / sizeof *words);
     return words[test];
 }
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages in flight: the ranks that wait for them, and their end. */
+#include <assert.h>
+
 #include "base/error.h"
 #include "simulate/engine.h"
 
 void as_sim_drop(struct as_replay *sim, uint32_t message)
 {
+    assert(message < sim->message.n);
     struct as_in_flight *m = &sim->message.at[message];
     if (--m->references)
         return;
@@ -37,6 +40,7 @@ static void count_waiting(struct as_replay *sim, uint32_t rank, const struct as_
 
 void as_sim_wait_message(struct as_replay *sim, uint32_t rank, uint32_t message, bool is_sender)
 {
+    assert(message < sim->message.n);
     struct as_in_flight *m = &sim->message.at[message];
     if (m->end_ns != AS_UNKNOWN_NS) {
         count_waiting(sim, rank, m);
@@ -59,6 +63,7 @@ static int wake_rank(struct as_replay *sim, uint32_t rank, uint32_t message)
 
 int as_sim_transferred(struct as_replay *sim, uint32_t message)
 {
+    assert(message < sim->message.n);
     const struct as_in_flight m = sim->message.at[message];
     sim->message.at[message].is_sender_waiting = sim->message.at[message].is_receiver_waiting =
         false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Collectives: the last member that enters fixes the end for all. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,6 +30,7 @@ static int add_meeting(struct as_replay *sim, uint8_t collective, uint32_t *out)
 
 static void leave_meeting(struct as_replay *sim, uint32_t comm, uint32_t meeting)
 {
+    assert(meeting < sim->meeting.n);
     struct as_pending_collective *at = &sim->meeting.at[meeting];
     if (++at->left_n < sim->comm[comm].member_n)
         return;

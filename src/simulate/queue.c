@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Transfers: a bus, an out-link and an in-link at once, or the queue for them. */
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -99,6 +100,7 @@ static int begin_transfer(struct as_replay *sim, uint32_t message, int64_t ns)
 
 int as_sim_transfer(struct as_replay *sim, uint32_t message, int64_t ready_ns)
 {
+    assert(message < sim->message.n);
     struct as_in_flight *m = &sim->message.at[message];
     m->ready_ns = ready_ns;
     if (!sim->is_limited[m->network])

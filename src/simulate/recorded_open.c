@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ranks of a trace: their threads, nodes and streams; beginning again and the end. */
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -186,6 +187,7 @@ void as_recorded_mark(struct as_program *program, const struct as_recorded *befo
 uint32_t as_recorded_tid(const struct as_program *program, uint32_t rank)
 {
     const struct recorded_reader *reader = program->context;
+    assert(rank < reader->thread.n);
     return as_trace_stream_facts(reader->thread.at[rank].stream)->tid;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "timeline/make.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,6 +192,7 @@ static int write_waiting(struct index_writer *w)
 
 static int add_item(struct index_writer *w, uint32_t at, const struct as_timeline_item *item)
 {
+    assert(at < w->series.n);
     struct making_series *s = &w->series.at[at];
     AS_TRY(as_vec_push(&s->item, *item));
     w->waiting_n++;

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/filemap.h"
+#include "base/fnv.h"
 #include "base/untrusted_open.h"
 #include "trial/internal.h"
 #include "trial/tree.h"
@@ -34,9 +35,7 @@ bool as_code_is_program(const char *path)
 
 static void mix_bytes(uint64_t *digest, const void *bytes, size_t n)
 {
-    const unsigned char *at = bytes;
-    for (size_t i = 0; i < n; i++)
-        *digest = (*digest ^ at[i]) * 1099511628211u;
+    *digest = as_fnv_mix(*digest, bytes, n);
 }
 
 /* Mixes in the code sections of a file; of an unreadable program, only its size. */
@@ -76,7 +75,7 @@ static int add_program(void *context, const char *path)
 
 int as_code_digest(const char *directory, uint64_t *out, struct assay_error *err)
 {
-    struct code_digest it = {14695981039346656037u, strlen(directory)};
+    struct code_digest it = {AS_FNV_BASIS, strlen(directory)};
 
     (void)err;
     (void)as_tree_files(directory, add_program, &it);

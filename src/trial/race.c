@@ -6,6 +6,7 @@
  */
 #include "trial/race.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -48,6 +49,7 @@ int as_race_join(struct as_race *race)
 
 void as_race_leave(struct as_race *race, size_t racer)
 {
+    assert(racer < race->racer.n);
     race->racer.at[racer].is_in = false;
 }
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/fnv.h"
 #include "base/untrusted_open.h"
 
 #define PATH_ROOM (2 * PATH_MAX)
@@ -117,14 +118,6 @@ static int walk_tree(struct tree_walk *walk, struct assay_error *err)
 
 /* ---- Size ---------------------------------------------------------------------------------- */
 
-static uint64_t mixed(uint64_t digest, const void *bytes, size_t n)
-{
-    const unsigned char *at = bytes;
-    for (size_t i = 0; i < n; i++)
-        digest = (digest ^ at[i]) * 1099511628211u;
-    return digest;
-}
-
 /* Returns true for the output of assay itself, which grows during the copy. */
 static bool is_our_output(const struct stat *st)
 {
@@ -143,17 +136,16 @@ static int add_size(struct tree_walk *walk, const FTSENT *it, struct assay_error
         return 0;
     walk->size.size_b += (uint64_t)st->st_size;
     walk->size.file_n++;
-    walk->size.digest = mixed(walk->size.digest, it->fts_path, strlen(it->fts_path));
-    walk->size.digest = mixed(walk->size.digest, &st->st_size, sizeof st->st_size);
-    walk->size.digest = mixed(walk->size.digest, &st->st_mtim, sizeof st->st_mtim);
+    walk->size.digest = as_fnv_mix(walk->size.digest, it->fts_path, strlen(it->fts_path));
+    walk->size.digest = as_fnv_mix(walk->size.digest, &st->st_size, sizeof st->st_size);
+    walk->size.digest = as_fnv_mix(walk->size.digest, &st->st_mtim, sizeof st->st_mtim);
     return 0;
 }
 
 int as_tree_measure(const struct as_tree_copy *copy, struct as_tree_size *out,
                     struct assay_error *err)
 {
-    struct tree_walk walk = {
-        .copy = copy, .take = add_size, .size = {.digest = 14695981039346656037u}};
+    struct tree_walk walk = {.copy = copy, .take = add_size, .size = {.digest = AS_FNV_BASIS}};
     AS_TRY(walk_tree(&walk, err));
     *out = walk.size;
     return 0;

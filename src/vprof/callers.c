@@ -5,6 +5,7 @@
  */
 #include "vprof/callers.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/map.h"
@@ -126,6 +127,8 @@ static const struct assay_function *function_at(struct assay_object *object, uin
     if (assay_object_functions(object, false, &function, &n, NULL) < 0)
         return NULL;
     const size_t behind = as_first_not(i, n, function[i].start <= address);
+    assert(behind < 2 ||
+           function[behind - 2].start <= function[behind - 1].start); /* they ascend */
     return behind && address < function[behind - 1].end ? &function[behind - 1] : NULL;
 }
 

@@ -27,6 +27,12 @@ struct as_clones {
     void *context;
 };
 
+/* Checks, before any run, that the agent can enter the program, the shell that starts it, or the
+ * running process. `what` completes the error: "timed from inside". Errors: UNSUPPORTED, those of
+ * starting and attaching. */
+int as_clones_check(const struct assay_profile_request *request, const char *what,
+                    struct assay_error *err);
+
 /* Runs the program with these collectors, and stores their output in the experiment. Errors: as
  * assay_profile_run. */
 int as_clones_record(struct assay_experiment *experiment, const struct as_input *input,

@@ -19,6 +19,7 @@
 #include "profile/agent_session.h"
 #include "profile/record.h"
 #include "sample/code_maps.h"
+#include "sample/timer_session.h"
 #include "vprof/callers.h"
 #include "vprof/clones.h"
 
@@ -236,6 +237,18 @@ static const struct as_collector_kind clones = {.name = "clones",
                                                 .follow = follow_callers,
                                                 .finish = read_clones,
                                                 .close = close_clones};
+
+int as_clones_check(const struct assay_profile_request *request, const char *what,
+                    struct assay_error *err)
+{
+    struct assay_launch_plan *plan;
+    if (!request->command)
+        return as_injector_attach_check(request->pid, NULL, err);
+    AS_TRY(assay_launch_plan(request->command, &plan, err));
+    const int rc = as_entry_check(plan->path, what, err);
+    assay_launch_plan_free(&plan);
+    return rc;
+}
 
 int as_clones_record(struct assay_experiment *experiment, const struct as_input *input,
                      const struct as_collector_kind *const *kinds,

@@ -8,11 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/inject/inject.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "profile/collector.h"
-#include "sample/timer_session.h"
 #include "vprof/buckets.h"
 #include "vprof/clones.h"
 #include "vprof/line.h"
@@ -460,24 +458,12 @@ static int time_chosen(struct as_timed *timed, struct assay_vprof_result *result
     return rc < 0 ? rc : handed;
 }
 
-/* Checks, before any run, that the agent can enter the program, or the shell that starts it. */
-static int check_command(const struct assay_profile_request *request, struct assay_error *err)
-{
-    struct assay_launch_plan *plan;
-    if (!request->command)
-        return as_injector_attach_check(request->pid, NULL, err);
-    AS_TRY(assay_launch_plan(request->command, &plan, err));
-    const int rc = as_entry_check(plan->path, "timed from inside", err);
-    assay_launch_plan_free(&plan);
-    return rc;
-}
-
 int assay_vprof_run(struct assay_experiment *experiment, const struct assay_vprof_request *request,
                     struct assay_vprof_result *result, struct assay_error *err)
 {
     struct as_timed timed = {.experiment = experiment, .request = request, .pilot = -1, .took = -1};
     *result = (struct assay_vprof_result){.profile = {.exit_code = -1}};
-    AS_TRY(check_command(&request->profile, err));
+    AS_TRY(as_clones_check(&request->profile, "timed from inside", err));
     as_input_note(&timed.input);
     AS_TRY(as_clones_record(experiment, &timed.input, as_collector_kinds, &request->profile,
                             &result->profile, err));
@@ -500,7 +486,7 @@ int assay_vprof_again(struct assay_experiment *experiment, int64_t run_id,
                              .input = *as_campaign_input(campaign),
                              .run_id = run_id};
     *result = (struct assay_vprof_result){.profile = {.run_id = run_id, .exit_code = -1}};
-    AS_TRY(check_command(&request->profile, err));
+    AS_TRY(as_clones_check(&request->profile, "timed from inside", err));
     AS_TRY(assay_campaign_check(campaign, 1, err));
     int rc = as_timed_choose(&timed, err);
     if (rc == 0 && !(request->joins && timed.loop.n == 0))

@@ -38,6 +38,17 @@ def test_tree_within_its_rules_passes(root):
     assert check(root, {}) == (0, "includes: 9 files, all go down\n"), check(root, {})
 
 
+def test_include_of_a_higher_floor_is_found(root):
+    fails(root, {"src/base/other.h": "#include \"profile/run.h\"\n", "src/profile/run.h": "\n",
+                 "src/profile/run.c": "\n"},
+          "src/base/other.h:1: base (floor 0) includes src/profile/run.h (floor 5): an upward edge")
+
+
+def test_floor_without_a_room_is_found(root):
+    fails(root, {"tools/floors.txt": "0 base\n3 agent\n5 profile semantics\n"},
+          "tools/floors.txt: room 'semantics' does not exist")
+
+
 def test_heap_behind_a_header_is_found(root):
     fails(root, {"src/agent/core/core.h": "#include \"base/table.h\"\n",
                  "src/agent/core/core.c": "\n", "src/agent/wrap/io.c": "\n"},

@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/core/kernel_call.h"
 #include "agent/shared/bare.h"
 #include "agent/shared/control.h"
 
@@ -34,19 +35,6 @@ int *__errno_location(void)
     return &number;
 }
 
-static long raw_call(long number, const long a[6])
-{
-    register long r10 __asm__("r10") = a[3];
-    register long r8 __asm__("r8") = a[4];
-    register long r9 __asm__("r9") = a[5];
-    long rc;
-    __asm__ volatile("syscall"
-                     : "=a"(rc)
-                     : "0"(number), "D"(a[0]), "S"(a[1]), "d"(a[2]), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return rc;
-}
-
 long syscall(long number, ...)
 {
     long a[6];
@@ -55,7 +43,7 @@ long syscall(long number, ...)
     for (unsigned i = 0; i < 6; i++)
         a[i] = va_arg(ap, long);
     va_end(ap);
-    const long rc = raw_call(number, a);
+    const long rc = as_kernel_call(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     if (rc >= 0 || rc < -4095)
         return rc;
     errno = (int)-rc;

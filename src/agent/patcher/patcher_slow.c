@@ -5,6 +5,7 @@
  * saved; nothing called, some hundred bytes of stack, and a system call only when the thread has
  * just lost the processor.
  */
+#include "agent/core/kernel_call.h"
 #include "agent/patcher/patcher.h"
 
 #include <linux/rseq.h>
@@ -193,24 +194,15 @@ void as_patcher_set_mark(void)
  * False: not known. */
 static bool read_thread_usage(struct rusage *usage)
 {
-    long rc;
     if (as_agent.confined || as_agent_self.confined)
         return false;
-    __asm__ volatile("syscall"
-                     : "=a"(rc), "=m"(*usage)
-                     : "0"((long)SYS_getrusage), "D"((long)RUSAGE_THREAD), "S"(usage)
-                     : "rcx", "r11", "memory");
-    return rc == 0;
+    return as_kernel_call(SYS_getrusage, RUSAGE_THREAD, (long)usage, 0, 0, 0, 0) == 0;
 }
 
 static uint64_t read_clock(clockid_t clock)
 {
     struct timespec time = {0};
-    long rc;
-    __asm__ volatile("syscall"
-                     : "=a"(rc), "=m"(time)
-                     : "0"((long)SYS_clock_gettime), "D"((long)clock), "S"(&time)
-                     : "rcx", "r11", "memory");
+    const long rc = as_kernel_call(SYS_clock_gettime, clock, (long)&time, 0, 0, 0, 0);
     return rc ? 0 : (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 

@@ -5,6 +5,7 @@
  * An event that comes while another is at hand (of a handler that interrupted it) is counted as
  * lost; one that finds an event of deeper stack at hand knows that a jump has left that behind.
  */
+#include "agent/core/kernel_call.h"
 #include "agent/patcher/patcher_emit.h"
 #include "agent/patcher/prober.h"
 
@@ -109,15 +110,8 @@ static bool read_memory(const struct as_prober_frame *frame, uint64_t address, u
     if (as_agent.confined || self->confined)
         return false;
     const struct iovec own = {out, size_b}, other = {(void *)(uintptr_t)address, size_b};
-    register const struct iovec *remote __asm__("r10") = &other;
-    register long remote_n __asm__("r8") = 1;
-    register long flags __asm__("r9") = 0;
-    long rc;
-    __asm__ volatile("syscall"
-                     : "=a"(rc), "+m"(*out)
-                     : "0"((long)SYS_process_vm_readv), "D"((long)as_agent.pid), "S"(&own), "d"(1L),
-                       "r"(remote), "r"(remote_n), "r"(flags), "m"(own), "m"(other)
-                     : "rcx", "r11", "memory");
+    const long rc =
+        as_kernel_call(SYS_process_vm_readv, as_agent.pid, (long)&own, 1, (long)&other, 1, 0);
     return rc == (long)size_b;
 }
 

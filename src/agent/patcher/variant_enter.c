@@ -5,6 +5,7 @@
  * the loop found them. What is measured in place ends here, too, so this file uses general
  * registers alone.
  */
+#include "agent/core/kernel_call.h"
 #include "agent/patcher/variant.h"
 
 #include <signal.h>
@@ -165,11 +166,7 @@ __asm__(".text\n.globl as_variant_measure_nothing\n.hidden as_variant_measure_no
 static uint64_t count_changes(void)
 {
     struct rusage usage;
-    long rc;
-    __asm__ volatile("syscall"
-                     : "=a"(rc), "=m"(usage)
-                     : "0"((long)SYS_getrusage), "D"((long)RUSAGE_THREAD), "S"(&usage)
-                     : "rcx", "r11", "memory");
+    const long rc = as_kernel_call(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0, 0, 0, 0);
     return rc ? 0
               : (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw + usage.ru_majflt + usage.ru_minflt);
 }

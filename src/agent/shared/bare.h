@@ -8,6 +8,7 @@
 #ifndef AS_AGENT_BARE_H
 #define AS_AGENT_BARE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define AS_BARE_LIBRARY "libassay-bare.so"
@@ -62,5 +63,14 @@ struct as_bare_given {
     char directory[3952];
 };
 _Static_assert(sizeof(struct as_bare_given) <= 4096, "has a page");
+/* The host writes these before the library is in the process, and reads them after it is gone. */
+_Static_assert(sizeof(struct as_bare_module) == 32, "layout of a module");
+_Static_assert(sizeof(struct as_bare_thread) == 56, "layout of a thread");
+_Static_assert(offsetof(struct as_bare_thread, pc) == 8, "layout of a thread");
+_Static_assert(offsetof(struct as_bare_thread, out) == 48, "layout of a thread");
+_Static_assert(offsetof(struct as_bare_given, nowhere) == 32, "layout of what is given");
+_Static_assert(offsetof(struct as_bare_given, module) == 80, "layout of what is given");
+_Static_assert(offsetof(struct as_bare_given, pending) == 136, "layout of what is given");
+_Static_assert(offsetof(struct as_bare_given, directory) == 144, "layout of what is given");
 
 #endif

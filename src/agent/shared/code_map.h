@@ -7,6 +7,7 @@
 #ifndef AS_AGENT_CODE_MAP_H
 #define AS_AGENT_CODE_MAP_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define AS_CODE_MAP_PREFIX  "patchmap"
@@ -33,5 +34,9 @@ struct as_code_piece {
 
 _Static_assert(sizeof(struct as_code_map) == 64, "layout of code maps");
 _Static_assert(sizeof(struct as_code_piece) == 16, "layout of code maps");
+_Static_assert(offsetof(struct as_code_map, begun_ns) == 16, "layout of code maps");
+_Static_assert(offsetof(struct as_code_map, n) == 48, "layout of code maps");
+_Static_assert(offsetof(struct as_code_piece, at) == 8, "layout of code maps");
+_Static_assert(offsetof(struct as_code_piece, steps) == 14, "layout of code maps");
 
 #endif

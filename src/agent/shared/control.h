@@ -8,6 +8,7 @@
 #define AS_AGENT_CONTROL_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define AS_AGENT_DIRECTORY "ASSAY_AGENT" /* the environment variable */
@@ -46,5 +47,9 @@ struct as_agent_control {
  */
 _Static_assert(sizeof(struct as_agent_part) == 128 && sizeof(struct as_agent_control) == 1088,
                "layout of the control page");
+_Static_assert(offsetof(struct as_agent_control, only_pid) == 12, "layout of the control page");
+_Static_assert(offsetof(struct as_agent_control, wake) == 44, "the futex of the reader");
+_Static_assert(offsetof(struct as_agent_control, part) == 64, "parts begin at a cache line");
+_Static_assert(offsetof(struct as_agent_part, data) == AS_AGENT_NAME_B, "data follow the name");
 
 #endif

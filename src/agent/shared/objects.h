@@ -69,6 +69,13 @@ _Static_assert(sizeof(struct as_object_event) == 32 && sizeof(struct as_object_s
                    sizeof(struct as_objects_file) ==
                        64 + AS_OBJECTS_SITES_N * 128 + AS_OBJECTS_EVENTS_N * 32,
                "layout of files of objects");
+_Static_assert(offsetof(struct as_objects_file, head) == 40, "layout of files of objects");
+_Static_assert(offsetof(struct as_objects_file, site) == 64, "layout of files of objects");
+_Static_assert(offsetof(struct as_object_event, site) == 24, "layout of files of objects");
+_Static_assert(offsetof(struct as_object_site, caller) == 8, "layout of files of objects");
+_Static_assert((AS_OBJECTS_EVENTS_N & (AS_OBJECTS_EVENTS_N - 1)) == 0,
+               "a place is the low bits of a counter");
+_Static_assert(sizeof(struct as_objects_part) <= AS_AGENT_PART_B, "fits in its part");
 
 /* ---- In the program -------------------------------------------------------------------------- */
 
@@ -88,5 +95,7 @@ struct as_objects_hooks {
     /* The program has an allocator of its own: its blocks are not seen. */
     void (*unseen)(void);
 };
+_Static_assert(sizeof(struct as_objects_hooks) == 56, "layout of version 1");
+_Static_assert(offsetof(struct as_objects_hooks, unseen) == 48, "layout of version 1");
 
 #endif

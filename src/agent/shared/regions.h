@@ -9,6 +9,7 @@
 #define AS_AGENT_REGIONS_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "agent/shared/control.h"
@@ -56,5 +57,10 @@ _Static_assert(sizeof(struct as_region_name) == 72 && sizeof(struct as_region_ro
                    sizeof(struct as_regions) ==
                        64 + AS_REGIONS_NAMES_N * 72 + AS_REGIONS_ROWS_N * 64,
                "layout of files of regions");
+_Static_assert(offsetof(struct as_regions, rows) == 24, "layout of files of regions");
+_Static_assert(offsetof(struct as_regions, name) == 64, "layout of files of regions");
+_Static_assert(offsetof(struct as_region_row, n) == 8, "layout of files of regions");
+_Static_assert(offsetof(struct as_region_row, sum) == 40, "layout of files of regions");
+_Static_assert(offsetof(struct as_region_name, text) == 8, "layout of files of regions");
 
 #endif

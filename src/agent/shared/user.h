@@ -3,6 +3,7 @@
 #ifndef AS_AGENT_USER_H
 #define AS_AGENT_USER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define AS_AGENT_HOOKS_VERSION 1u
@@ -16,5 +17,10 @@ struct as_agent_hooks {
     void (*measure)(int on);
     int (*is_measured)(void);
 };
+
+/* Programs keep the library that they were linked with: version 1 has this layout. */
+_Static_assert(sizeof(struct as_agent_hooks) == 56, "layout of version 1");
+_Static_assert(offsetof(struct as_agent_hooks, begin) == 8, "layout of version 1");
+_Static_assert(offsetof(struct as_agent_hooks, is_measured) == 48, "layout of version 1");
 
 #endif

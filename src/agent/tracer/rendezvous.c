@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fnv.h"
 
 #define MEETING_MAGIC UINT64_C(0x3274656d79617373)
 #define PAUSE_MOST_NS 20000000
@@ -64,18 +65,10 @@ static void name_file(const struct as_rank_rendezvous *m, const char *what, uint
     append_hex(out->text + directory_b + what_b, number);
 }
 
-static uint64_t fnv_of(uint64_t hash, const void *bytes, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(1099511628211);
-    return hash;
-}
-
 static uint64_t sum_of_word(const struct rendezvous_word *word, const struct rendezvous_rank *list)
 {
-    const uint64_t hash =
-        fnv_of(UINT64_C(14695981039346656037), word, offsetof(struct rendezvous_word, sum));
-    return fnv_of(hash, list, word->list_n * sizeof *list);
+    const uint64_t hash = as_fnv_mix(AS_FNV_BASIS, word, offsetof(struct rendezvous_word, sum));
+    return as_fnv_mix(hash, list, word->list_n * sizeof *list);
 }
 
 /* In place of what was there; the sum says whether it was read whole. */

@@ -23,6 +23,7 @@
 #include "agent/tracer/tracer_regions.h"
 #include "agent/unwind/callers.h"
 #include "base/clock.h"
+#include "base/fnv.h"
 
 static struct as_tracer_part *part; /* NULL: not wanted here */
 static uint64_t begun_ns;           /* names the files of this execution */
@@ -396,18 +397,14 @@ static uint64_t number_of_machine(void)
         struct utsname name;
         char boot[64];
     } machine = {0};
-    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
     syscall(SYS_uname, &machine.name);
     const int fd = as_agent_open("/proc/sys/kernel/random/boot_id", O_RDONLY);
     if (fd >= 0) {
         syscall(SYS_read, fd, machine.boot, sizeof machine.boot);
         syscall(SYS_close, fd);
     }
-    for (size_t i = 0; i < sizeof machine.name.nodename; i++)
-        hash = (hash ^ (unsigned char)machine.name.nodename[i]) * UINT64_C(1099511628211);
-    for (size_t i = 0; i < sizeof machine.boot; i++)
-        hash = (hash ^ (unsigned char)machine.boot[i]) * UINT64_C(1099511628211);
-    return hash;
+    return as_fnv_mix(as_fnv_mix(AS_FNV_BASIS, machine.name.nodename, sizeof machine.name.nodename),
+                      machine.boot, sizeof machine.boot);
 }
 
 static void define_machine(void)

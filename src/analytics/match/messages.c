@@ -298,6 +298,7 @@ static bool is_wild(const struct post *post)
 
 static void link_post(struct as_messages *m, uint32_t at, uint32_t *first, uint32_t *last)
 {
+    assert(at < m->post.n);
     struct post *post = &m->post.at[at];
     post->previous = *last;
     post->next = NONE;
@@ -332,6 +333,7 @@ static int named_channel(struct as_messages *m, const struct post *post, uint32_
 
 static int forget_post(struct as_messages *m, uint32_t at)
 {
+    assert(at < m->post.n);
     uint32_t channel;
     const struct post *post = &m->post.at[at];
     if (is_wild(post)) {

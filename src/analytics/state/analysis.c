@@ -177,6 +177,7 @@ static int on_trace_event(struct as_trace_walk *walk, struct as_walker *walker,
 static int walk_event(void *context, uint32_t location, const struct as_trace_event *event)
 {
     struct as_trace_walk *walk = context;
+    assert(location < walk->walker.n);
     struct as_walker *walker = &walk->walker.at[location];
     walker->is_over = !event;
     if (!event)

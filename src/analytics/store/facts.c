@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analytics/state/interest.h"
 #include "base/error.h"
 #include "base/untrusted_open.h"
 #include "experiment/bins.h"
@@ -35,35 +36,50 @@ static struct assay_number range_edge(const struct as_traced *traced, int64_t ns
                              : (struct assay_number){0};
 }
 
+/* Returns an end of the part that efficiencies refer to, or none if they refer to all of it. */
+static struct assay_number efficiency_edge(const struct as_analysis *a, int64_t ns)
+{
+    return as_interest_is_part(&a->interest) ? assay_known(ns - a->begin_ns)
+                                             : (struct assay_number){0};
+}
+
 static int add_trace_row(struct as_trace_facts *f, struct assay_error *err)
 {
     const struct as_traced *traced = f->traced;
     const struct as_analysis *a = &traced->analysis;
     const int64_t bin_ns = as_timeline_bin_ns(&traced->timeline, AS_TIMELINE_SHOWN);
-    const struct assay_row_trace row = {.run_id = f->run_id,
-                                        .traced_run_id = f->traced_id,
-                                        .begin_ns = a->begin_ns,
-                                        .elapsed_ns = a->end_ns - a->begin_ns,
-                                        .from_ns = range_edge(traced, a->begin_ns),
-                                        .to_ns = range_edge(traced, a->end_ns),
-                                        .location_n = (int64_t)a->location.n,
-                                        .rank_n = count_ranks(a),
-                                        .events_n = (int64_t)a->events_n,
-                                        .lost_n = (int64_t)traced->lost_n,
-                                        .damaged_n = (int64_t)traced->damaged_n,
-                                        .broken_n = (int64_t)a->broken_n,
-                                        .matched_n = (int64_t)a->messages.matched_n,
-                                        .sends_n = (int64_t)a->messages.sends_n,
-                                        .receives_n = (int64_t)a->messages.receives_n,
-                                        .unmet_n = (int64_t)a->unmet_n,
-                                        .violated_n = (int64_t)a->violated_n,
-                                        .waited_ns = traced->sums.waited_ns,
-                                        .bin_ns = bin_ns,
-                                        .bin_n = (a->end_ns - a->begin_ns + bin_ns - 1) / bin_ns,
-                                        .record_ns = traced->record_ns,
-                                        .cost_ns = whole_ns(as_traced_cost_ns(traced)),
-                                        .cost_most_ns = whole_ns(as_traced_cost_most_ns(traced)),
-                                        .pass = AS_ANALYTICS_PASS};
+    const struct assay_row_trace row = {
+        .run_id = f->run_id,
+        .traced_run_id = f->traced_id,
+        .begin_ns = a->begin_ns,
+        .elapsed_ns = a->end_ns - a->begin_ns,
+        .from_ns = range_edge(traced, a->begin_ns),
+        .to_ns = range_edge(traced, a->end_ns),
+        .efficient_from_ns = efficiency_edge(a, a->interest.begin_ns),
+        .efficient_to_ns = efficiency_edge(a, a->interest.end_ns),
+        .location_n = (int64_t)a->location.n,
+        .rank_n = count_ranks(a),
+        .events_n = (int64_t)a->events_n,
+        .lost_n = (int64_t)traced->lost_n,
+        .damaged_n = (int64_t)traced->damaged_n,
+        .broken_n = (int64_t)a->broken_n,
+        .matched_n = (int64_t)a->messages.matched_n,
+        .sends_n = (int64_t)a->messages.sends_n,
+        .receives_n = (int64_t)a->messages.receives_n,
+        .unmet_n = (int64_t)a->unmet_n,
+        .violated_n = (int64_t)a->violated_n,
+        .missed_n = assay_known((int64_t)a->missed_n),
+        .doubtful_n = assay_known((int64_t)a->doubtful_n),
+        .summed_n = assay_known((int64_t)a->summed_n),
+        .filtered_n = assay_known((int64_t)traced->filtered_n),
+        .samples_lost_n = assay_known((int64_t)traced->samples_lost_n),
+        .waited_ns = traced->sums.waited_ns,
+        .bin_ns = bin_ns,
+        .bin_n = (a->end_ns - a->begin_ns + bin_ns - 1) / bin_ns,
+        .record_ns = traced->record_ns,
+        .cost_ns = whole_ns(as_traced_cost_ns(traced)),
+        .cost_most_ns = whole_ns(as_traced_cost_most_ns(traced)),
+        .pass = AS_ANALYTICS_PASS};
     return assay_experiment_add_trace(f->experiment, &row, &f->trace_id, err);
 }
 
@@ -254,6 +270,7 @@ static int add_counters(const struct as_trace_facts *f, struct assay_error *err)
                                                     .last = range->last,
                                                     .least = range->least,
                                                     .most = range->most,
+                                                    .computing = assay_known(range->computing),
                                                     .bins = as_str_z(&bins)};
         rc = bins.failed ? as_error_nomem(err, "readings of a counter")
                          : assay_experiment_add_trace_counter(f->experiment, &row, err);

@@ -3,8 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analytics/state/interest.h"
 #include "base/error.h"
@@ -78,64 +76,6 @@ static void sum_size_waits(struct as_traced *traced)
     as_vec_foreach (&traced->analysis.waits.wait, wait)
         if (wait->kind == AS_WAIT_LATE_SENDER || wait->kind == AS_WAIT_WRONG_ORDER)
             traced->size[wait->size_class].wait_ns += wait->end_ns - wait->begin_ns;
-}
-
-/* ---- Routines -------------------------------------------------------------------------------- */
-
-static int compare_routines(const void *a, const void *b)
-{
-    const struct as_routine_sum *x = a, *y = b;
-    if (x->location != y->location)
-        return x->location < y->location ? -1 : 1;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    return strcmp(x->routine, y->routine);
-}
-
-static int compare_routine_times(const void *a, const void *b)
-{
-    const struct as_routine_sum *x = a, *y = b;
-    if (x->location != y->location)
-        return x->location < y->location ? -1 : 1;
-    if (x->sum.time_ns != y->sum.time_ns)
-        return x->sum.time_ns > y->sum.time_ns ? -1 : 1;
-    return strcmp(x->routine, y->routine);
-}
-
-static void add_site_sum(struct as_site_sum *to, const struct as_site_sum *it)
-{
-    to->calls_n += it->calls_n;
-    to->open_n += it->open_n;
-    to->time_ns += it->time_ns;
-    to->waiting_ns += it->waiting_ns;
-    to->transfer_ns += it->transfer_ns;
-    to->most_ns = it->most_ns > to->most_ns ? it->most_ns : to->most_ns;
-    to->sent_b += it->sent_b;
-    to->received_b += it->received_b;
-}
-
-static int sum_routines(struct as_traced *traced)
-{
-    size_t kept = 0;
-    AS_TRY(as_vec_reserve(&traced->routine, traced->analysis.sum.n));
-    as_vec_foreach (&traced->analysis.sum, sum) {
-        const struct as_site *site = &traced->analysis.site.at[sum->site];
-        traced->routine.at[traced->routine.n++] =
-            (struct as_routine_sum){sum->location, site->routine, site->group, *sum};
-    }
-    if (!traced->routine.n)
-        return 0;
-    struct as_routine_sum *all = traced->routine.at;
-    qsort(all, traced->routine.n, sizeof *all, compare_routines);
-    for (size_t i = 1; i < traced->routine.n; i++) {
-        if (compare_routines(&all[kept], &all[i]) == 0)
-            add_site_sum(&all[kept].sum, &all[i].sum);
-        else
-            all[++kept] = all[i];
-    }
-    traced->routine.n = kept + 1;
-    qsort(all, traced->routine.n, sizeof *all, compare_routine_times);
-    return 0;
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */
@@ -243,7 +183,7 @@ int as_traced_analyse(struct as_traced *out, struct as_party *party, struct assa
     as_counters_sort(&out->counters);
     sum_size_waits(out);
     AS_TRY(as_wait_sums_of(&out->analysis, &out->sums, err));
-    return as_timeline_finish(&out->timeline, &out->analysis) < 0 || sum_routines(out) < 0
+    return as_timeline_finish(&out->timeline, &out->analysis) < 0
                ? as_error_nomem(err, "what a trace says")
                : 0;
 }
@@ -288,7 +228,6 @@ void as_traced_fini(struct as_traced *traced)
     as_wait_sums_fini(&traced->sums);
     as_analysis_fini(&traced->analysis);
     as_timeline_fini(&traced->timeline);
-    as_vec_fini(&traced->routine);
     as_counters_fini(&traced->counters);
     as_vec_foreach (&traced->gaps, gaps)
         as_vec_fini(&gaps->gap);

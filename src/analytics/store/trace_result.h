@@ -26,14 +26,6 @@ struct as_size_class {
 /* Returns the smallest size of a class, in bytes. */
 int64_t as_size_class_from(unsigned at);
 
-/* Calls of a routine by a thread, from all call sites. */
-struct as_routine_sum {
-    uint32_t location;
-    const char *routine; /* owned by the trace */
-    uint32_t group;
-    struct as_site_sum sum; /* `site` is the first of its call sites */
-};
-
 struct as_traced {
     struct as_trace trace;
     bool is_ranged;       /* only a part of the trace is analysed */
@@ -42,7 +34,6 @@ struct as_traced {
     struct as_wait_sums sums;
     struct as_timeline timeline;
     struct as_size_class size[AS_SIZE_CLASSES_N];
-    AS_VEC(struct as_routine_sum) routine; /* by trace thread, then most time first */
     struct as_counters counters;
     AS_VEC(struct as_gaps) gaps; /* by trace thread */
     struct as_sampled sampled;

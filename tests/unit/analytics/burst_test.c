@@ -18,7 +18,7 @@
 
 #include "analytics/state/analysis.h"
 #include "base/alloc.h"
-#include "trace/write.h"
+#include "made_stream.h"
 
 #define BURST_NS 1000000
 #define CALLS_N  4000
@@ -43,16 +43,9 @@ static uint64_t any_below(uint64_t n)
 
 static void open_stream(const char *directory, uint32_t pid, uint32_t tid)
 {
-    char path[200];
-    snprintf(path, sizeof path, "%s/stream.%u.1.%u", directory, pid, tid);
-    const struct as_trace_writing how = {.path = path,
-                                         .pid = pid,
-                                         .tid = tid,
-                                         .clock = AS_TRACE_GIVEN,
-                                         .tick_hz = 1000000000,
-                                         .begin_tick = zero_tick,
-                                         .name = "made up"};
-    assert_int_equal(as_trace_writer_open(&writer, &how), 0);
+    made_stream_open(&writer, directory,
+                     (struct as_trace_writing){
+                         .pid = pid, .tid = tid, .tick_hz = 1000000000, .begin_tick = zero_tick});
 }
 
 static void define_rank(const char *directory, uint32_t rank)

@@ -19,7 +19,7 @@
 #include "analytics/match/groups.h"
 #include "analytics/match/neighbours.h"
 #include "analytics/state/analysis.h"
-#include "trace/write.h"
+#include "made_stream.h"
 
 #define US 1000
 
@@ -285,15 +285,10 @@ static const uint64_t zero_tick = UINT64_C(1001000000000);
 
 static void open_stream(uint32_t pid, uint32_t tid)
 {
-    snprintf(path, sizeof path, "%s/stream.%u.1.%u", directory, pid, tid);
-    const struct as_trace_writing how = {.path = path,
-                                         .pid = pid,
-                                         .tid = tid,
-                                         .clock = AS_TRACE_GIVEN,
-                                         .tick_hz = 1000000000,
-                                         .begin_tick = zero_tick - 1000000000,
-                                         .name = "made up"};
-    assert_int_equal(as_trace_writer_open(&writer, &how), 0);
+    made_stream_open(
+        &writer, directory,
+        (struct as_trace_writing){
+            .pid = pid, .tid = tid, .tick_hz = 1000000000, .begin_tick = zero_tick - 1000000000});
 }
 
 static void define_rank(uint32_t rank)

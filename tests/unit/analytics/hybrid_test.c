@@ -37,13 +37,13 @@
  * Rank 1 arrives last everywhere, so the critical path is on rank 1 until 9. Then it is on rank 0,
  * which ends at the same time and comes first.
  */
+#include "made_stream.h"
 #include "place.h"
 
 #include <assay/analytics.h>
 #include <math.h>
 
 #include "analytics/store/trace_result.h"
-#include "trace/write.h"
 
 #define S 1000000000
 
@@ -55,17 +55,10 @@ static const uint64_t zero_tick = 1000 * (uint64_t)S;
 
 static void open_stream(const char *directory, uint32_t pid, uint32_t tid, uint32_t parent)
 {
-    char path[200];
-    snprintf(path, sizeof path, "%s/stream.%u.1.%u", directory, pid, tid);
-    const struct as_trace_writing how = {.path = path,
-                                         .pid = pid,
-                                         .tid = tid,
-                                         .parent_tid = parent,
-                                         .clock = AS_TRACE_GIVEN,
-                                         .tick_hz = S,
-                                         .begin_tick = zero_tick,
-                                         .name = "made up"};
-    assert_int_equal(as_trace_writer_open(&writer, &how), 0);
+    made_stream_open(
+        &writer, directory,
+        (struct as_trace_writing){
+            .pid = pid, .tid = tid, .parent_tid = parent, .tick_hz = S, .begin_tick = zero_tick});
 }
 
 static void close_stream(void)

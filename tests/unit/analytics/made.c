@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "made.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-
-#include "trace/write.h"
+#include "made_stream.h"
 
 static uint64_t random_state;
 
@@ -401,15 +394,8 @@ static struct as_trace_writer writer;
 
 static void open_stream(const char *directory, uint32_t pid, uint32_t tid)
 {
-    char path[300];
-    snprintf(path, sizeof path, "%s/stream.%u.1.%u", directory, pid, tid);
-    const struct as_trace_writing how = {.path = path,
-                                         .pid = pid,
-                                         .tid = tid,
-                                         .clock = AS_TRACE_GIVEN,
-                                         .begin_tick = 1000,
-                                         .name = "made up"};
-    assert_int_equal(as_trace_writer_open(&writer, &how), 0);
+    made_stream_open(&writer, directory,
+                     (struct as_trace_writing){.pid = pid, .tid = tid, .begin_tick = 1000});
 }
 
 static void put(unsigned kind, int64_t ns, unsigned n, const uint64_t *field)

@@ -18,7 +18,7 @@
 
 #include "analytics/state/analysis.h"
 #include "base/alloc.h"
-#include "trace/write.h"
+#include "made_stream.h"
 
 #define S   1000000000
 #define TAG 5
@@ -45,17 +45,12 @@ static uint32_t own_rank, ring_n;
 
 static void open_stream(uint32_t pid, uint32_t tid)
 {
-    char path[200];
-    snprintf(path, sizeof path, "%s/stream.%u.1.%u", directory, pid, tid);
-    const struct as_trace_writing how = {.path = path,
-                                         .pid = pid,
-                                         .tid = tid,
-                                         .clock = AS_TRACE_GIVEN,
-                                         .tick_hz = S,
-                                         .begin_tick = zero_tick,
-                                         .name = "made up",
-                                         .ring_n = tid ? ring_n : 0};
-    assert_int_equal(as_trace_writer_open(&writer, &how), 0);
+    made_stream_open(&writer, directory,
+                     (struct as_trace_writing){.pid = pid,
+                                               .tid = tid,
+                                               .tick_hz = S,
+                                               .begin_tick = zero_tick,
+                                               .ring_n = tid ? ring_n : 0});
 }
 
 static void begin_rank(uint32_t rank)

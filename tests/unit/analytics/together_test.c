@@ -26,7 +26,7 @@
 #include "analytics/parallel/partition.h"
 #include "analytics/store/trace_result.h"
 #include "launch/party.h"
-#include "trace/write.h"
+#include "made_stream.h"
 
 enum {
     SEND_NAME = 1,
@@ -58,16 +58,9 @@ static uint64_t draw(uint64_t below)
 
 static void open_stream(const char *directory, uint32_t pid, uint32_t tid, uint32_t parent)
 {
-    char path[300];
-    snprintf(path, sizeof path, "%s/stream.%u.1.%u", directory, pid, tid);
-    const struct as_trace_writing how = {.path = path,
-                                         .pid = pid,
-                                         .tid = tid,
-                                         .parent_tid = parent,
-                                         .clock = AS_TRACE_GIVEN,
-                                         .begin_tick = 1000,
-                                         .name = "made up"};
-    assert_int_equal(as_trace_writer_open(&writer, &how), 0);
+    made_stream_open(&writer, directory,
+                     (struct as_trace_writing){
+                         .pid = pid, .tid = tid, .parent_tid = parent, .begin_tick = 1000});
     tick = 1000;
 }
 
@@ -356,9 +349,9 @@ static void say_rest(FILE *out, const struct as_traced *t)
         if (t->size[i].n)
             fprintf(out, "size %u: %lu %lu %ld\n", i, (unsigned long)t->size[i].n,
                     (unsigned long)t->size[i].size_b, (long)t->size[i].wait_ns);
-    as_vec_foreach (&t->routine, r)
-        fprintf(out, "routine %u %s %lu %ld\n", r->location, r->routine,
-                (unsigned long)r->sum.calls_n, (long)r->sum.time_ns);
+    as_vec_foreach (&t->analysis.sum, sum)
+        fprintf(out, "calls %u %s %lu %ld\n", sum->location, t->analysis.site.at[sum->site].routine,
+                (unsigned long)sum->calls_n, (long)sum->time_ns);
     fprintf(out, "bins of %ld\n", (long)t->timeline.bin_ns);
     for (uint32_t l = 0; l < t->timeline.location_n; l++)
         for (unsigned plane = 0; plane < AS_TIMELINE_PLANES_N; plane++)

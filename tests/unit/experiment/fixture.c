@@ -336,7 +336,7 @@ static int fill_trace(struct assay_experiment *e, const struct fixture *f, struc
     AS_TRY(assay_experiment_add_trace_counter(
         e,
         &(struct assay_row_trace_counter){id[0], "resident bytes", "B", 3, 4096, 8192, 4096, 12288,
-                                          "[null,8192]"},
+                                          assay_known(2048), "[null,8192]"},
         err));
     AS_TRY(assay_experiment_add_trace_off(
         e,

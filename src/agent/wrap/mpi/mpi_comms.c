@@ -6,23 +6,17 @@
 #include <limits.h>
 
 #include "agent/wrap/mpi/mpi_wrap.h"
+#include "base/fnv.h"
 
 static struct as_keys comms;
 static _Atomic uint64_t comms_n;
 static _Atomic int world_begun;
 
-static uint64_t fnv(uint64_t hash, uint64_t value)
-{
-    for (unsigned i = 0; i < 8; i++)
-        hash = (hash ^ (value >> 8 * i & 255)) * 1099511628211u;
-    return hash;
-}
-
 static uint64_t hash_of_members(const uint64_t *member, size_t n)
 {
     uint64_t hash = 1469598103934665603u;
     for (size_t i = 0; i < n; i++)
-        hash = fnv(hash, member[i]);
+        hash = as_fnv_mix_number(hash, member[i]);
     return hash;
 }
 
@@ -36,7 +30,7 @@ static uint64_t global_number(uint64_t hash)
     if (as_keys_remove(&alike, hash, &found))
         before = found.number;
     as_keys_put(&alike, &(struct as_key){.key = hash, .number = before + 1});
-    return fnv(hash, before) >> 1;
+    return as_fnv_mix_number(hash, before) >> 1;
 }
 
 /* World ranks of the members; those of the other group where there are two. */
@@ -86,7 +80,8 @@ static uint64_t number_of_two(const struct as_mpi_call *call, MPI_Comm comm, boo
         return 0;
     const uint64_t other = hash_of_members(member, n);
     *is_second = member[0] < own_first;
-    return global_number(*is_second ? fnv(other, own) : fnv(own, other));
+    return global_number(*is_second ? as_fnv_mix_number(other, own)
+                                    : as_fnv_mix_number(own, other));
 }
 
 static uint64_t define_communicator(const struct as_mpi_call *call, MPI_Comm comm)

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "agent/wrap/opencl/opencl.h"
+#include "base/fnv.h"
 
 #define AS_OPENCL_TYPES
 #include "opencl_made.h"
@@ -53,9 +54,7 @@ static uint64_t number_of_text(const char *text, uint32_t group)
 
 static uint64_t find_kernel_name(const char *text)
 {
-    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
-    for (const char *at = text; *at; at++)
-        hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
+    const uint64_t hash = as_fnv_mix(AS_FNV_BASIS, text, strlen(text));
     unsigned i = (unsigned)(hash >> 32) % NAMES_N;
     for (; kernel_names[i].text; i = (i + 1) % NAMES_N)
         if (strcmp(kernel_names[i].text, text) == 0)
