@@ -218,6 +218,33 @@ int as_timeline_index_open(const char *path, const struct as_timeline_identity *
     return rc;
 }
 
+static bool blocks_are_whole(const struct as_timeline_index *index)
+{
+    const struct as_timeline_head *h = index->head;
+    for (uint64_t i = 0; i < h->series_n; i++) {
+        const struct as_timeline_series *s = &index->series[i];
+        for (uint64_t b = s->first_block; b < s->first_block + s->blocks_n; b++)
+            if (!as_timeline_block_is_whole(index, s, &index->block[b]))
+                return false;
+    }
+    for (uint64_t i = 0; i < h->message_blocks_n; i++)
+        if (!as_timeline_messages_are_whole(index, &index->message_block[i]))
+            return false;
+    return true;
+}
+
+int as_timeline_index_verify(const struct as_timeline_index *index, const char *path,
+                             uint64_t text_digest, struct assay_error *err)
+{
+    if (index->head->text_digest != text_digest)
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "%s: the trace changed at the same size and time; remove the index",
+                            path);
+    if (!blocks_are_whole(index))
+        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: is damaged; remove it", path);
+    return 0;
+}
+
 void as_timeline_index_close(struct as_timeline_index *index)
 {
     as_filemap_close(&index->map);

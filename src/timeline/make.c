@@ -130,15 +130,20 @@ static int read_trace(struct as_timeline_writer *w, struct as_evaluated *trace,
                                                  .on_piece = as_timeline_on_piece,
                                                  .on_restart = on_index_restart,
                                                  .context = w};
+    struct as_stream_digest digest;
     struct as_evaluator *evaluation = NULL;
+    as_stream_digest_init(&digest);
     if (as_evaluator_new(&trace->objects, &options, &evaluation) < 0)
         return as_error_nomem(err, "an index");
     trace->on_line = as_timeline_on_line;
     trace->on_line_context = w;
+    trace->digest = &digest;
     int rc = as_evaluator_add(evaluation, w->making->configuration, err);
     if (rc == 0)
         rc = as_evaluated_run(trace, evaluation, err);
     trace->on_line = NULL;
+    trace->digest = NULL;
+    w->head.text_digest = as_stream_digest_value(&digest);
     w->head.end_ns = as_evaluator_end_ns(evaluation);
     w->head.bad_lines_n = trace->bad.lines_n;
     as_evaluator_free(&evaluation);

@@ -5,6 +5,7 @@
 Two tasks, 100 ns. Task 1 runs 0-40, sends 40-60 (state 4), runs 60-100. Task 2 runs 0-20, waits
 20-50 (state 3), runs 50-100. One message of 64 bytes, sent at 45, received at 48. Written in TAP.
 """
+import gzip
 import http.client
 import json
 import os
@@ -44,11 +45,11 @@ def equal(got, wanted):
 class Served:
     """The server while it runs; ends with an interrupt."""
 
-    def __init__(self, *files):
-        self.files = files
+    def __init__(self, *words, trace=TRACE):
+        self.words = [trace, *words]
 
     def __enter__(self):
-        self.process = subprocess.Popen([ASSAY, "open", TRACE, *self.files, "--serve"], text=True,
+        self.process = subprocess.Popen([ASSAY, "open", *self.words, "--serve"], text=True,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         line = self.process.stdout.readline()
         self.port, self.key = re.match(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/$",
@@ -230,6 +231,65 @@ def an_index_is_made_once():
     TRACE.write_text(TEXT)
 
 
+def evaluated(trace, *words):
+    """The table useful-time as JSON without its head, and the notes."""
+    done = subprocess.run([ASSAY, "evaluate", trace, "useful-time", "--format", "json", *words],
+                          capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)["tables"], done.stderr
+
+
+def same_content_is_not_indexed_again(trace, index):
+    node = index.stat().st_ino
+    with Served("--verify", trace=trace) as served:
+        pass
+    equal((index.stat().st_ino, served.errors.count("states.index")), (node, 0))
+
+
+def changes_in_the_middle_are_found_with_verify():
+    """A state in the middle of a trace becomes another, which size, time and ends do not show."""
+    states_n, change = 20000, "the trace changed at the same size and time"
+    all_states = f"table?m=states&from=0&to={states_n * 10}"
+    lines = [f"#Paraver (01/01/2026 at 00:00):{states_n * 10}_ns:0:1:1(1:1),0\n"]
+    lines += [f"1:0:1:1:1:{10 * i}:{10 * i + 10}:1\n" for i in range(states_n)]
+    trace, fresh, packed = [DIRECTORY / name for name in ("m.prv", "fresh.prv", "p.prv.gz")]
+    index = DIRECTORY / "m.prv.index" / "states.index"
+    trace.write_text("".join(lines))
+    made = trace.stat()
+    with Served("--verify", trace=trace) as served:
+        equal(served.json(all_states)["rows"], [[10 * states_n]])
+    same_content_is_not_indexed_again(trace, index)
+    before, note = evaluated(trace, "--verify")
+    equal(change in note, False)
+    lines[states_n // 2] = lines[states_n // 2][:-2] + "3\n"
+    for path in (trace, fresh):
+        path.write_text("".join(lines))
+    os.utime(trace, ns=(made.st_atime_ns, made.st_mtime_ns))
+    equal(trace.stat().st_size, made.st_size)
+    equal(evaluated(trace)[0], before)
+    now, note = evaluated(trace, "--verify")
+    equal((now, now != before, note.count(change)), (evaluated(fresh)[0], True, 1))
+    with Served(trace=trace) as served:
+        equal(served.json(all_states)["rows"], [[10 * states_n]])
+    with Served("--verify", trace=trace) as served:
+        equal(served.json(all_states)["rows"], [[10 * states_n - 10, 10]])
+    equal(served.errors.count(change), 1)
+    equal(evaluated(trace)[0], now)
+    same_content_is_not_indexed_again(trace, index)
+    damaged = bytearray(index.read_bytes())
+    damaged[len(damaged) // 3] ^= 1
+    index.write_bytes(damaged)
+    with Served("--verify", trace=trace) as served:
+        equal(served.json(all_states)["rows"], [[10 * states_n - 10, 10]])
+    equal("states.index: is damaged" in served.errors, True)
+    packed.write_bytes(gzip.compress("".join(lines).encode()))
+    with Served("--verify", trace=packed) as served:
+        equal(served.json(all_states)["rows"], [[10 * states_n - 10, 10]])
+    same_content_is_not_indexed_again(packed, DIRECTORY / "p.prv.gz.index" / "states.index")
+    done = subprocess.run([ASSAY, "open", DIRECTORY, "--verify"], capture_output=True, text=True,
+                          check=False)
+    equal((done.returncode, "--verify: needs a time line" in done.stderr), (2, True))
+
+
 def a_place_that_cannot_be_written_leaves_nothing():
     shutil.rmtree(INDEX.parent, ignore_errors=True)
     INDEX.parent.write_text("a file")
@@ -254,6 +314,7 @@ def main():
              messages_are_on_their_way, metrics_are_made_when_they_are_asked_for,
              files_of_configurations_are_metrics, configurations_are_saved,
              wrong_requests_are_refused, an_index_is_made_once,
+             changes_in_the_middle_are_found_with_verify,
              a_place_that_cannot_be_written_leaves_nothing]
     print(f"1..{len(tests)}")
     failed = 0
