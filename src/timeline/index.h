@@ -118,8 +118,8 @@ int as_timeline_index_open(const char *path, const struct as_timeline_identity *
                            struct as_timeline_index *out, struct assay_error *err);
 void as_timeline_index_close(struct as_timeline_index *index);
 
-/* Compares the digest of the whole trace, and the digests of all blocks. Returns 0 if they are those
- * of the index. Errors: NOT_FOUND (of another state of the trace), CORRUPT. */
+/* Compares the digest of the whole trace, and the digests of all blocks. Returns 0 if they are
+ * those of the index. Errors: NOT_FOUND (of another state of the trace), CORRUPT. */
 int as_timeline_index_verify(const struct as_timeline_index *index, const char *path,
                              uint64_t text_digest, struct assay_error *err);
 

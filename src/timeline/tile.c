@@ -6,13 +6,6 @@
 
 #include "base/error.h"
 
-static int64_t pixel_ns(const struct as_timeline_view *view, uint32_t at)
-{
-    const uint64_t span = (uint64_t)view->to_ns - (uint64_t)view->from_ns;
-    return (int64_t)((uint64_t)view->from_ns + (uint64_t)((unsigned __int128)span * at /
-                                                          (view->pixels_n ? view->pixels_n : 1)));
-}
-
 /* 0 where times are out of order, as in a damaged file. */
 static uint64_t time_between(int64_t begin_ns, int64_t end_ns)
 {
@@ -206,7 +199,8 @@ static void draw_code_row(const struct as_timeline_index *index,
         return;
     walk_to(&w, view->from_ns);
     for (uint32_t i = 0; i < view->pixels_n; i++) {
-        const int64_t begin_ns = pixel_ns(view, i), end_ns = pixel_ns(view, i + 1);
+        const int64_t begin_ns = as_timeline_pixel_ns(view, i),
+                      end_ns = as_timeline_pixel_ns(view, i + 1);
         if (begin_ns == end_ns) {
             out[i] = code_now(&w);
             continue;
@@ -317,7 +311,8 @@ static void draw_level_row(const struct as_timeline_index *index,
     if (is_there)
         walk_to(&w, view->from_ns);
     for (uint32_t i = 0; i < view->pixels_n; i++) {
-        const int64_t begin_ns = pixel_ns(view, i), end_ns = pixel_ns(view, i + 1);
+        const int64_t begin_ns = as_timeline_pixel_ns(view, i),
+                      end_ns = as_timeline_pixel_ns(view, i + 1);
         struct level_sum sum = {0};
         out[i] = (struct as_timeline_levels){NAN, NAN, NAN};
         if (!is_there || w.ns >= w.end_ns)
@@ -363,7 +358,8 @@ static int draw_mode_row(const struct as_timeline_index *index, const struct as_
         return 0;
     walk_to(&w, view->from_ns);
     for (uint32_t i = 0; i < view->pixels_n; i++) {
-        const int64_t begin_ns = pixel_ns(view, i), end_ns = pixel_ns(view, i + 1);
+        const int64_t begin_ns = as_timeline_pixel_ns(view, i),
+                      end_ns = as_timeline_pixel_ns(view, i + 1);
         AS_TRY(list_pieces(&w, end_ns, seen));
         if (seen->n)
             out[i].mean =
@@ -409,7 +405,7 @@ static void draw_few(const struct as_timeline_index *index, const struct as_time
         uint32_t i = (uint32_t)((unsigned __int128)ns * view->pixels_n / span);
         if (ns >= span)
             continue;
-        i += i + 1 < view->pixels_n && pixel_ns(view, i + 1) <= item->ns;
+        i += i + 1 < view->pixels_n && as_timeline_pixel_ns(view, i + 1) <= item->ns;
         out[i] = (uint16_t)(out[i] + (out[i] < UINT16_MAX));
     }
 }
@@ -427,7 +423,7 @@ static void draw_series(const struct as_timeline_index *index,
         return;
     }
     for (uint32_t i = 0; i < view->pixels_n; i++) {
-        const uint64_t next = as_timeline_before(index, series, pixel_ns(view, i + 1));
+        const uint64_t next = as_timeline_before(index, series, as_timeline_pixel_ns(view, i + 1));
         const uint64_t n = next > before ? next - before : 0;
         out[i] = n > (uint64_t)UINT16_MAX - out[i] ? UINT16_MAX : (uint16_t)(out[i] + n);
         before = next;

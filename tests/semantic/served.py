@@ -148,6 +148,48 @@ def metrics_are_made_when_they_are_asked_for():
             raise AssertionError(f"{drawn}: values that the pixel does not have")
 
 
+def histograms_are_tables_of_the_engine():
+    """Cells by hand, and those of the configuration with the same window."""
+    with Served() as served:
+        while served.json("metric?m=useful-duration")["state"] == "making":
+            pass
+        # 40 and 40, 20 and 50 ns; the rest of the 200 ns has the value 0
+        three = "m=useful-duration&columns=3&min=0.02&max=0.05"
+        answer = served.json(f"histogram?{three}")
+        equal(answer["cells"], [[0, 2, 80, 2], [1, 0, 20, 1], [1, 2, 50, 1]])
+        equal((answer["columns_n"], answer["outside_n"], answer["outside_ns"]), (3, 0, 50))
+        equal(served.json(f"histogram?{three}&from=30&to=65&row=0&rows=1")["cells"],
+              [[0, 2, 15, 2]])
+        equal(served.json(f"histogram?{three}&from=0&to=0")["cells"], [])
+        ten = served.json("histogram?m=useful-duration&columns=10")
+        table = json.loads(subprocess.run([ASSAY, "evaluate", TRACE, "useful-histogram",
+                                           "--format", "json"], check=True,
+                                          capture_output=True).stdout)["tables"][0]
+        equal([(f"THREAD 1.{row + 1}.1", column, ns / 1000) for row, column, ns, _ in ten["cells"]],
+              [(cell["object"], cell["column"], cell["value"]) for cell in table["cells"]])
+        equal({key: ten[key] for key in ("min", "max", "delta")},
+              {key: table["columns"][key] for key in ("min", "max", "delta")})
+        find = f"find?{three}&row=0&column=2"
+        equal(served.json(f"{find}&ns=-1"), {"begin_ns": 0, "end_ns": 40})
+        equal(served.json(f"{find}&ns=0"), {"begin_ns": 60, "end_ns": 100})
+        equal(served.json(f"{find}&ns=60"), {})
+        where = "where?m=useful-duration&from=0&to=100&px=10"
+        body = served.ask(f"{where}&low=0.04&high=0.05")[1]
+        equal(struct.unpack("4I20H", body), (3, 2, 10, 0, *[1] * 4, 0, 0, *[1] * 4, *[0] * 10))
+        body = served.ask(f"{where}&low=0.02&high=0.06&row=1&rows=1")[1]
+        equal(struct.unpack("4I10H", body), (3, 1, 10, 1, 1, 1, 0, 0, 0, *[1] * 5))
+        # pixels of a third of a nanosecond
+        body = served.ask("where?m=useful-duration&from=38&to=42&px=12&row=0&rows=1&low=0.04"
+                          "&high=1")[1]
+        equal(struct.unpack("4I12H", body)[4:], (1,) * 6 + (0,) * 6)
+        equal((served.ask(where)[0], served.ask("where?m=states&low=1&high=2")[0]), (400, 404))
+        for words, status in (("columns=0", 400), ("min=1", 400), ("min=2&max=1", 400),
+                              ("min=x&max=1", 400), ("columns=1001", 400), ("columns=1000", 200)):
+            equal((words, served.ask(f"histogram?m=useful-duration&{words}")[0]), (words, status))
+        equal(served.ask("histogram?m=states")[0], 404)
+        equal(served.ask("find?m=useful-duration&row=0&column=1")[0], 400)
+
+
 def draw_modes_choose_a_code():
     with Served() as served:
         codes = [one["value"] for one in served.json("metric?m=states")["codes"]]
@@ -310,7 +352,7 @@ def main():
     DIRECTORY.mkdir(parents=True)
     TRACE.write_text(TEXT)
     tests = [words_are_those_of_the_trace, tiles_have_shares_of_the_time,
-             draw_modes_choose_a_code, places_are_found,
+             histograms_are_tables_of_the_engine, draw_modes_choose_a_code, places_are_found,
              messages_are_on_their_way, metrics_are_made_when_they_are_asked_for,
              files_of_configurations_are_metrics, configurations_are_saved,
              wrong_requests_are_refused, an_index_is_made_once,
