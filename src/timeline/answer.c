@@ -413,11 +413,13 @@ int as_timeline_answer(struct as_timeline_trace *timeline, struct as_view name,
 {
     struct as_timeline_request r = {.timeline = timeline, .query = query, .body = body};
     struct as_view metric;
+    uint64_t touched_b = 0;
     int status = 404;
     if (as_timeline_query_text(query, "m", &metric))
         r.metric = as_timeline_metric_of(timeline, metric);
     if (r.metric && r.metric->state != AS_METRIC_READY)
         r.metric = NULL;
+    as_timeline_bound_memory(as_timeline_query_index(&r), &touched_b, UINT32_MAX);
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
         if (!as_view_equal(name, as_view_of(requests[i].name)))
             continue;

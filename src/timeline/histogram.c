@@ -58,8 +58,13 @@ static int visit_row(const struct as_timeline_index *index, uint32_t row,
 static int visit_view(const struct as_timeline_index *index, const struct as_timeline_view *view,
                       struct piece_visit *visit)
 {
-    for (uint32_t row = 0; row < view->rows_n; row++)
+    uint64_t touched_b = 0;
+    for (uint32_t row = 0; row < view->rows_n; row++) {
+        const struct as_timeline_series *s =
+            as_timeline_find(index, AS_TIMELINE_PIECES, view->first_row + row, 0);
         AS_TRY(visit_row(index, view->first_row + row, view, visit));
+        as_timeline_bound_memory(index, &touched_b, s ? s->blocks_n * AS_TIMELINE_ACCESS_B : 0);
+    }
     return 0;
 }
 

@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,7 +13,9 @@
 #include "base/untrusted_open.h"
 #include "timeline/column.h"
 
-#define DIGEST_B 65536u
+#define DIGEST_B   65536u
+#define RESIDENT_B ((uint64_t)640 << 20) /* of the process, before pages are freed */
+#define CHECK_B    ((uint64_t)128 << 20) /* of accesses, between two checks */
 
 /* ---- The trace of an index --------------------------------------------------------------------
  */
@@ -218,18 +222,46 @@ int as_timeline_index_open(const char *path, const struct as_timeline_identity *
     return rc;
 }
 
+/* Resident memory of the process; UINT64_MAX: unknown. */
+static uint64_t resident_b(void)
+{
+    char text[128];
+    FILE *file = fopen("/proc/self/statm", "re");
+    const char *size = file ? fgets(text, sizeof text, file) : NULL;
+    const char *resident = size ? strchr(size, ' ') : NULL;
+    if (file)
+        fclose(file);
+    return resident ? strtoull(resident, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : UINT64_MAX;
+}
+
+void as_timeline_bound_memory(const struct as_timeline_index *index, uint64_t *touched_b,
+                              uint64_t more_b)
+{
+    *touched_b += more_b;
+    if (*touched_b < CHECK_B || index->map.n < RESIDENT_B)
+        return;
+    if (resident_b() > RESIDENT_B)
+        as_filemap_drop(&index->map, 0, index->map.n);
+    *touched_b = 0;
+}
+
 static bool blocks_are_whole(const struct as_timeline_index *index)
 {
     const struct as_timeline_head *h = index->head;
+    uint64_t touched_b = 0;
     for (uint64_t i = 0; i < h->series_n; i++) {
         const struct as_timeline_series *s = &index->series[i];
-        for (uint64_t b = s->first_block; b < s->first_block + s->blocks_n; b++)
+        for (uint64_t b = s->first_block; b < s->first_block + s->blocks_n; b++) {
             if (!as_timeline_block_is_whole(index, s, &index->block[b]))
                 return false;
+            as_timeline_bound_memory(index, &touched_b, AS_TIMELINE_ACCESS_B);
+        }
     }
-    for (uint64_t i = 0; i < h->message_blocks_n; i++)
+    for (uint64_t i = 0; i < h->message_blocks_n; i++) {
         if (!as_timeline_messages_are_whole(index, &index->message_block[i]))
             return false;
+        as_timeline_bound_memory(index, &touched_b, AS_TIMELINE_ACCESS_B);
+    }
     return true;
 }
 

@@ -150,6 +150,15 @@ as_timeline_messages(const struct as_timeline_index *index,
 {
     return (const struct as_timeline_message *)(const void *)(index->map.at + block->offset);
 }
+/*
+ * Bounds the resident memory of a mapped file. A kernel maps up to 64 KiB around each access, so a
+ * walk over a large index makes all of it resident. `*touched_b` has the bytes since the last
+ * check, begin with 0; `more_b` is added. Pages that are freed are read again when they are needed.
+ */
+void as_timeline_bound_memory(const struct as_timeline_index *index, uint64_t *touched_b,
+                              uint64_t more_b);
+#define AS_TIMELINE_ACCESS_B ((uint64_t)64 << 10) /* what an access makes resident, at most */
+
 /* How many items begin before `ns`. */
 uint64_t as_timeline_before(const struct as_timeline_index *index,
                             const struct as_timeline_series *series, int64_t ns);

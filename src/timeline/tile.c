@@ -218,11 +218,14 @@ int as_timeline_draw_codes(const struct as_timeline_index *index,
                            struct as_timeline_shares *out)
 {
     uint64_t *times = as_calloc((size_t)index->head->codes_n * 2 + 1, sizeof *times);
+    uint64_t touched_b = 0;
     if (!times)
         return ASSAY_ERR_NOMEM;
-    for (uint32_t row = 0; row < view->rows_n; row++)
+    for (uint32_t row = 0; row < view->rows_n; row++) {
         draw_code_row(index, view, mode, view->first_row + row, times,
                       out + (size_t)row * view->pixels_n);
+        as_timeline_bound_memory(index, &touched_b, view->pixels_n * AS_TIMELINE_ACCESS_B);
+    }
     as_free(times);
     return 0;
 }
@@ -374,10 +377,13 @@ int as_timeline_draw_mode_levels(const struct as_timeline_index *index,
                                  struct as_timeline_levels *out)
 {
     drawn_values seen = {0};
+    uint64_t touched_b = 0;
     int rc = 0;
-    for (uint32_t row = 0; rc == 0 && row < view->rows_n; row++)
+    for (uint32_t row = 0; rc == 0 && row < view->rows_n; row++) {
         rc = draw_mode_row(index, view, mode, view->first_row + row, &seen,
                            out + (size_t)row * view->pixels_n);
+        as_timeline_bound_memory(index, &touched_b, index->map.n);
+    }
     as_vec_fini(&seen);
     return rc;
 }
@@ -385,8 +391,11 @@ int as_timeline_draw_mode_levels(const struct as_timeline_index *index,
 void as_timeline_draw_levels(const struct as_timeline_index *index,
                              const struct as_timeline_view *view, struct as_timeline_levels *out)
 {
-    for (uint32_t row = 0; row < view->rows_n; row++)
+    uint64_t touched_b = 0;
+    for (uint32_t row = 0; row < view->rows_n; row++) {
         draw_level_row(index, view, view->first_row + row, out + (size_t)row * view->pixels_n);
+        as_timeline_bound_memory(index, &touched_b, view->pixels_n * AS_TIMELINE_ACCESS_B);
+    }
 }
 
 /* ---- Events -----------------------------------------------------------------------------------
@@ -433,12 +442,19 @@ static void draw_series(const struct as_timeline_index *index,
 void as_timeline_draw_events(const struct as_timeline_index *index,
                              const struct as_timeline_view *view, int64_t type, uint16_t *out)
 {
+    uint64_t touched_b = 0;
     memset(out, 0, (size_t)view->rows_n * view->pixels_n * sizeof *out);
     for (uint32_t row = 0; row < view->rows_n; row++) {
         size_t at, end;
         as_timeline_range(index, AS_TIMELINE_EVENTS, view->first_row + row, &at, &end);
-        for (; at < end; at++)
-            if (type == INT64_MIN || index->series[at].type == type)
-                draw_series(index, &index->series[at], view, out + (size_t)row * view->pixels_n);
+        for (; at < end; at++) {
+            if (type != INT64_MIN && index->series[at].type != type)
+                continue;
+            draw_series(index, &index->series[at], view, out + (size_t)row * view->pixels_n);
+            const uint64_t blocks_n = index->series[at].blocks_n;
+            as_timeline_bound_memory(index, &touched_b,
+                                     (blocks_n < view->pixels_n ? blocks_n : view->pixels_n) *
+                                         AS_TIMELINE_ACCESS_B);
+        }
     }
 }
