@@ -5,8 +5,9 @@
 # printed, not an error; exit status 1 means that something could not be run.
 # BENCH_PAIRS=N interleaved pairs of each (5); BENCH_LONG_PAIRS=N of those with a slow peer (1);
 # BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, predict, cqa, store,
-# profile, advice, patch, try, decan, trace, timeline, large, traffic, memory or machine for those
-# rows, or soak: programs with clones for SOAK_SECONDS=S (600); BENCH_PATCH_ROUNDS=N of clones (3);
+# profile, advice, patch, try, decan, trace, traffic, memory or machine for those rows, or soak:
+# programs with clones for SOAK_SECONDS=S (600); BENCH_ONLY=timeline or large, for large traces;
+# BENCH_PATCH_ROUNDS=N of clones (3);
 # BENCH_DECAN_ROUNDS=N of verdicts (5); BENCH_TRACE_ROUNDS=N of programs that are traced (7);
 # BENCH_TRY_BUDGET=S seconds of each campaign (90), BENCH_TRY_NULLS=N of those of programs that
 # gain nothing (2).
@@ -577,7 +578,7 @@ of_trace() { # what tracing costs a program, and how fast traces are read and wr
     done <"$build/traced.said"
 }
 
-# What time lines, tables and changes of a trace cost: 11.8 million lines.
+# Measures time lines, tables and changes of a trace of 11.8 million lines.
 of_timeline() { # [MILLION_LINES large]
     index_s=3 index_mib=300
     [ "${2:-}" != large ] || index_s=- index_mib=1024

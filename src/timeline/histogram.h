@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Histograms of a metric of numbers: time and pieces of each object by ranges of the value. Ranges
- * and sums are those of the tables of the evaluator (semantic/cells.h), where control and data are
- * the same window. Cells lead to the pieces that they count.
+ * and sums are those of tables of the evaluator (semantic/cells.h) with one window for control and
+ * data. Cells lead to the pieces that they count.
  */
 #ifndef AS_TIMELINE_HISTOGRAM_H
 #define AS_TIMELINE_HISTOGRAM_H

@@ -151,7 +151,7 @@ as_timeline_messages(const struct as_timeline_index *index,
     return (const struct as_timeline_message *)(const void *)(index->map.at + block->offset);
 }
 /*
- * Bounds the resident memory of a mapped file. A kernel maps up to 64 KiB around each access, so a
+ * Bounds the resident memory of a mapped file. A kernel maps up to 64 KiB around each access. A
  * walk over a large index makes all of it resident. `*touched_b` has the bytes since the last
  * check, begin with 0; `more_b` is added. Pages that are freed are read again when they are needed.
  */

@@ -17,7 +17,7 @@ struct as_timeline_view {
     uint32_t first_row, rows_n, pixels_n;
 };
 
-/* Where a pixel begins; that of `pixels_n` is the end. */
+/* Returns the begin of a pixel; that of `pixels_n` is the end. */
 static inline int64_t as_timeline_pixel_ns(const struct as_timeline_view *view, uint32_t at)
 {
     const uint64_t span = (uint64_t)view->to_ns - (uint64_t)view->from_ns;

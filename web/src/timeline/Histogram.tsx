@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table of a metric of numbers: the time of each row by ranges of the value. A click on a cell
-// goes to the next place with such a value, one on a range marks all its places in the picture. The
-// cell of the marked place is framed.
+// goes to the next place with such a value. A click on a range marks all its places in the picture.
+// The cell of the marked place is framed.
 
 import { useEffect, useState } from 'preact/hooks';
 import { integer, percent, significant } from '../format';

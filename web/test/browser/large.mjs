@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the time line of a large trace costs in a browser. The trace is that of
+// Measures the time line of a large trace in a browser. The trace is that of
 // tests/bench/timeline_trace.c: all 64 rows run for 70 % of the time. Prints lines
 // "NAME VALUE LOW HIGH" as tests/bench/timeline.py does. A page that shows something else, or logs
 // an error, fails.
