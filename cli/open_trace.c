@@ -33,12 +33,15 @@ static int open_index(struct as_open_trace *it, bool is_experiment, struct assay
                                                 .files_n = args->positional_n - 1,
                                                 .is_temporary = is_experiment,
                                                 .has_report = is_experiment,
+                                                .verifies = as_given(args, AS_OPTION_VERIFY),
                                                 .on_step = on_index_step,
                                                 .context = &progress};
     as_progress_begin(&progress, STDERR_FILENO, "Indexing lines of the trace", 0);
     const int rc = as_timeline_open(&it->source.trace, &options, &it->timeline, err);
     as_progress_end(&progress);
     it->is_open = rc == 0;
+    if (rc == 0 && *it->timeline.remade.text)
+        as_cli_note(it->source.cli, "%s", it->timeline.remade.text);
     if (rc == 0)
         as_evaluate_note_bad(&it->source);
     return rc;

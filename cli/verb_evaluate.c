@@ -252,7 +252,7 @@ static int evaluate_trace(struct as_evaluating *it, struct assay_error *err)
                                                  .on_piece = store_piece,
                                                  .on_restart = forget_pieces,
                                                  .context = it};
-    struct as_timeline_evaluation how = {0};
+    struct as_timeline_evaluation how = {.verifies = as_given(&it->cli->args, AS_OPTION_VERIFY)};
     if (as_ordered_new(&it->pieces, sizeof(struct as_evaluated_piece)) < 0 ||
         as_evaluator_new(&it->trace.objects, &options, &it->evaluation) < 0)
         return as_error_nomem(err, "an evaluation");

@@ -300,6 +300,8 @@ int as_verb_open(struct as_cli *cli, struct assay_error *err)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "%s: a configuration needs a time line; add --serve",
                             cli->args.positional[1]);
+    if (as_given(&cli->args, AS_OPTION_VERIFY) && !is_served && !is_trace)
+        return as_error_set(err, ASSAY_ERR_USAGE, "--verify: needs a time line; add --serve");
     AS_TRY(check_port(cli, err));
     if (is_trace) {
         rc = open_time_line(cli, err);

@@ -9,6 +9,7 @@
 # - BENCH_ROUNDS=N: rounds of the overhead of a profile (15)
 # - BENCH_ONLY=ROW: code, predict, cqa, store, profile, advice, patch, try, decan, trace, traffic,
 #   memory or machine
+# - BENCH_ONLY=timeline or large: large traces
 # - BENCH_ONLY=soak: programs with clones for SOAK_SECONDS=S (600)
 # - BENCH_PATCH_ROUNDS=N: rounds of clones (3)
 # - BENCH_DECAN_ROUNDS=N: rounds of verdicts (5)
@@ -584,25 +585,37 @@ of_trace() { # what tracing costs a program, and how fast traces are read and wr
     done <"$build/traced.said"
 }
 
-of_timeline() { # what time lines, tables and changes of a trace cost: 11.8 million lines
+# Measures time lines, tables and changes of a trace of 11.8 million lines.
+of_timeline() { # [MILLION_LINES large]
+    index_s=3 index_mib=300
+    [ "${2:-}" != large ] || index_s=- index_mib=1024
     heading
-    python3 tests/bench/timeline.py "$build/assay" "$build/timeline" \
-        "${BENCH_TIMELINE_LINES:-11.8}" >"$build/timeline.said" || {
+    python3 tests/bench/timeline.py "$build/assay" "$drivers/bench-timeline-trace" \
+        "$build/timeline" "${@:-${BENCH_TIMELINE_LINES:-11.8}}" >"$build/timeline.said" || {
         echo "bench: time lines could not be measured" >&2
         status=1
     }
     while read -r name value _ _; do
         case $name in
-        index.s) number "index of a trace" "$value" s "" 3 ;;
-        index.mib) number "the same, resident" "$value" MiB "" 300 ;;
+        index.s) number "index of a trace" "$value" s "" "$index_s" ;;
+        index.mib) number "the same, resident" "$value" MiB "" "$index_mib" ;;
         reopen.s) number "opening an indexed trace" "$value" s "" 0.1 ;;
+        verify.s) number "the same with --verify" "$value" s "" - ;;
+        verify.mib) number "the same, resident" "$value" MiB "" 1024 ;;
+        page.first.ms) number "first picture in the browser" "$value" ms "" - ;;
+        page.table.ms) number "its table" "$value" ms "" - ;;
+        page.zoom.median.ms) number "a zoom step, median" "$value" ms "" 50 ;;
+        page.zoom.95.ms) number "a zoom step, 95 %" "$value" ms "" 100 ;;
+        page.own.median.ms) number "the same, its own picture" "$value" ms "" - ;;
+        page.search.ms) number "the next event" "$value" ms "" - ;;
+        page.heap.mib) number "memory of the page" "$value" MiB "" - ;;
         tile.ms) number "picture of 2,000 x 64 pixels, parts" "$value" ms "" 50 ;;
         all.ms) number "the same of the whole trace" "$value" ms "" 50 ;;
         events.ms) number "events in such a picture" "$value" ms "" 50 ;;
         rows.ms) number "time by state of each row" "$value" ms "" 50 ;;
         matrix.ms) number "messages by sender and receiver" "$value" ms "" 50 ;;
         messages.ms) number "messages to draw" "$value" ms "" 50 ;;
-        served.mib) number "resident with mapped index" "$value" MiB "" - ;;
+        served.mib) number "resident with mapped index" "$value" MiB "" 1024 ;;
         table.s) number "a table by assay evaluate" "$value" s "" - ;;
         table.mib) number "the same, resident" "$value" MiB "" 300 ;;
         indexed.s) number "a table from the index" "$value" s "" 0.5 ;;
@@ -675,6 +688,10 @@ traffic) of_traffic ;;
 memory) of_memory ;;
 trace) of_trace ;;
 timeline) of_timeline ;;
+large) # 50 million records, then 10 GB
+    of_timeline 50 large
+    of_timeline 203 large
+    ;;
 patch) of_patch ;;
 soak) of_soak ;;
 decan) of_decan ;;
@@ -688,7 +705,7 @@ advice) of_advice ;;
 try) of_tries ;;
 *)
     echo "bench: BENCH_ONLY is code, predict, cqa, store, profile, advice, patch, try," \
-        "decan, trace, timeline, traffic, memory or machine" >&2
+        "decan, trace, timeline, large, traffic, memory or machine" >&2
     exit 2
     ;;
 esac

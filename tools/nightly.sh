@@ -28,7 +28,7 @@ try_packages() {
 
 try_benches() {
     status=0
-    for bench in ${BENCHES:-code predict cqa store advice}; do
+    for bench in ${BENCHES:-code predict cqa store advice large}; do
         BENCH_ONLY=$bench BENCH_PAIRS=3 ./dev bench || status=1
     done
     return $status

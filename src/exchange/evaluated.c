@@ -237,7 +237,10 @@ static int read_all_lines(struct evaluated_reading *r)
 {
     struct as_prv_file *file = NULL;
     const struct as_prv_line_read *line;
-    AS_TRY(as_prv_file_open(r->evaluated->path, &file, r->err));
+    struct as_stream_digest *digest = r->evaluated->digest;
+    if (digest)
+        as_stream_digest_init(digest);
+    AS_TRY(as_prv_file_open_digested(r->evaluated->path, digest, &file, r->err));
     r->end_ns = as_prv_file_header(file)->end_ns;
     int rc = 0, more = 1;
     for (uint32_t n = 1; rc == 0 && !(r->was_late && !r->strays) &&

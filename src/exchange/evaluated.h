@@ -7,6 +7,7 @@
 #ifndef AS_EXCHANGE_EVALUATED_H
 #define AS_EXCHANGE_EVALUATED_H
 
+#include "base/stream_digest.h"
 #include "exchange/prv_read.h"
 #include "semantic/evaluate.h"
 
@@ -22,6 +23,7 @@ struct as_evaluated {
      * invalidates the lines that it got. */
     int (*on_line)(void *context, const struct as_semantic_line *line);
     void *on_line_context;
+    struct as_stream_digest *digest; /* of the text, after a pass; NULL: not taken. Borrowed */
 };
 
 /* Opens a trace with its labels. Errors: those of as_prv_file_open. */

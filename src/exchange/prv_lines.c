@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/stream_digest.h"
 #include "base/untrusted_open.h"
 
 #define FIRST_ROOM_B ((size_t)1 << 20)
@@ -22,7 +23,8 @@ struct as_lines {
     size_t room_b, begin, end; /* range of text not returned yet */
     uint64_t number;
     bool at_end;
-    bool is_open; /* the last line has no end */
+    bool is_open;                    /* the last line has no end */
+    struct as_stream_digest *digest; /* of all text; NULL: none. Borrowed */
 };
 
 /* Resizes the buffer and keeps its content. Returns 0, or NOMEM with nothing changed. */
@@ -42,6 +44,12 @@ static int set_room(struct as_lines *l, size_t room_b)
 
 int as_lines_open(const char *path, struct as_lines **out, struct assay_error *err)
 {
+    return as_lines_open_digested(path, NULL, out, err);
+}
+
+int as_lines_open_digested(const char *path, struct as_stream_digest *digest, struct as_lines **out,
+                           struct assay_error *err)
+{
     struct as_lines *l = *out = as_calloc(1, sizeof *l);
     if (l)
         l->path = as_malloc(strlen(path) + 1);
@@ -50,6 +58,7 @@ int as_lines_open(const char *path, struct as_lines **out, struct assay_error *e
         return as_error_nomem(err, path);
     }
     memcpy(l->path, path, strlen(path) + 1);
+    l->digest = digest;
     const int fd = as_foreign_open(AT_FDCWD, path, 0, NULL);
     if (fd < 0) {
         const int error = errno;
@@ -130,6 +139,8 @@ static int read_more(struct as_lines *l, struct assay_error *err)
         return as_error_set(
             err, code == Z_ERRNO ? ASSAY_ERR_IO : ASSAY_ERR_CORRUPT, "%s:%llu: cannot be read: %s",
             l->path, (unsigned long long)l->number + 1, code == Z_ERRNO ? strerror(errno) : why);
+    if (l->digest)
+        as_stream_digest_add(l->digest, l->room + l->end, (size_t)got);
     l->end += (size_t)got;
     l->at_end = got == 0;
     return 0;
@@ -155,4 +166,23 @@ int as_lines_next(struct as_lines *l, struct as_view *out, struct assay_error *e
         *out = (struct as_view){from, n && from[n - 1] == '\r' ? n - 1 : n};
         return 1;
     }
+}
+
+int as_lines_digest_file(const char *path, bool (*is_stopped)(void), uint64_t *out,
+                         struct assay_error *err)
+{
+    struct as_stream_digest digest;
+    struct as_lines *l;
+    as_stream_digest_init(&digest);
+    AS_TRY(as_lines_open_digested(path, &digest, &l, err));
+    int rc = 0;
+    while (rc == 0 && !l->at_end) {
+        l->begin = l->end = 0;
+        rc = is_stopped && is_stopped()
+                 ? as_error_set(err, ASSAY_ERR_LIMIT, "%s: stopped by a signal; run it again", path)
+                 : read_more(l, err);
+    }
+    as_lines_close(&l);
+    *out = as_stream_digest_value(&digest);
+    return rc;
 }

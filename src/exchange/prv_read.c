@@ -224,6 +224,12 @@ static int read_header(struct as_prv_file *f, struct assay_error *err)
 
 int as_prv_file_open(const char *path, struct as_prv_file **out, struct assay_error *err)
 {
+    return as_prv_file_open_digested(path, NULL, out, err);
+}
+
+int as_prv_file_open_digested(const char *path, struct as_stream_digest *digest,
+                              struct as_prv_file **out, struct assay_error *err)
+{
     struct as_prv_file *f = *out = as_calloc(1, sizeof *f);
     if (f)
         f->path = as_malloc(strlen(path) + 1);
@@ -232,7 +238,7 @@ int as_prv_file_open(const char *path, struct as_prv_file **out, struct assay_er
         return as_error_nomem(err, path);
     }
     memcpy(f->path, path, strlen(path) + 1);
-    int rc = as_lines_open(path, &f->lines, err);
+    int rc = as_lines_open_digested(path, digest, &f->lines, err);
     if (rc == 0)
         rc = read_header(f, err);
     if (rc < 0)

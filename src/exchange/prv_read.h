@@ -57,10 +57,14 @@ struct as_prv_line_read {
 };
 
 struct as_prv_file;
+struct as_stream_digest;
 
 /* Opens a trace and reads its header and communicators. Errors: IO, NOT_FOUND, CORRUPT (with the
  * line and the reason), LIMIT, NOMEM. */
 int as_prv_file_open(const char *path, struct as_prv_file **out, struct assay_error *err);
+/* The same; adds all text that is read to `digest`, borrowed; NULL: none. */
+int as_prv_file_open_digested(const char *path, struct as_stream_digest *digest,
+                              struct as_prv_file **out, struct assay_error *err);
 void as_prv_file_close(struct as_prv_file **file);
 const struct as_prv_header *as_prv_file_header(const struct as_prv_file *file);
 

@@ -94,8 +94,7 @@ int as_cells_scale(struct as_cells *c, const struct as_window *control,
     return count_columns(&c->result.planes, table->name, err);
 }
 
-/* -1: outside */
-static int64_t column_of(const struct as_histogram_scale *scale, struct as_quantity value)
+int64_t as_cells_column(const struct as_histogram_scale *scale, struct as_quantity value)
 {
     if (as_quantity_compare(value, scale->min) < 0 || as_quantity_compare(value, scale->max) > 0)
         return -1;
@@ -216,8 +215,9 @@ const struct as_cell_row *as_cells_row(const struct as_cells *c, uint32_t row, i
 int as_cells_add(struct as_cells *c, uint32_t row, struct as_quantity control,
                  struct as_quantity data, struct as_quantity plane_value, int64_t length_ns)
 {
-    const int64_t column = column_of(&c->result.columns, control);
-    const int64_t plane = c->result.table->plane_id ? column_of(&c->result.planes, plane_value) : 0;
+    const int64_t column = as_cells_column(&c->result.columns, control);
+    const int64_t plane =
+        c->result.table->plane_id ? as_cells_column(&c->result.planes, plane_value) : 0;
     if (column < 0 || plane < 0) {
         c->result.outside_n += !as_quantity_is_zero(control);
         c->result.outside_ns += length_ns;

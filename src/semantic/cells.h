@@ -30,6 +30,8 @@ void as_cells_extend(struct as_cells_extent *extent, struct as_quantity value);
 /* Sets the scales, automatic ones by the extents. Errors: LIMIT (too many columns). */
 int as_cells_scale(struct as_cells *cells, const struct as_window *control,
                    const struct as_window *plane, struct assay_error *err);
+/* The column of a value, from 0; -1: outside. */
+int64_t as_cells_column(const struct as_histogram_scale *scale, struct as_quantity value);
 /* One overlap. 0 or NOMEM. */
 int as_cells_add(struct as_cells *cells, uint32_t row, struct as_quantity control,
                  struct as_quantity data, struct as_quantity plane, int64_t length_ns);

@@ -7,85 +7,18 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/json.h"
-#include "exchange/prv_lines.h"
-#include "timeline/find.h"
+#include "timeline/answer.h"
+#include "timeline/histogram.h"
 
-#define PIXELS_MAX ((int64_t)8192)
-#define FIELDS_MAX ((int64_t)4 << 20) /* pixels x rows of an answer */
 #define TYPE_JSON  "application/json"
 #define TYPE_BYTES "application/octet-stream"
 #define TYPE_TEXT  "text/plain; charset=utf-8"
 
-struct timeline_request {
-    struct as_timeline_trace *timeline;
-    struct as_view query;
-    struct as_timeline_metric *metric; /* ready; NULL: not yet */
-    bool is_bad;
-    struct as_str *body;
-    struct as_out out; /* to body */
-    struct as_json json;
-};
-
-/* ---- Queries --------------------------------------------------------------------------------- */
-
-static bool query_text(struct as_view query, const char *key, struct as_view *out)
-{
-    struct as_view part, name;
-    while (as_view_split(&query, '&', &part))
-        if (as_view_split(&part, '=', &name) && as_view_equal(name, as_view_of(key))) {
-            *out = part;
-            return true;
-        }
-    return false;
-}
-
-/* A number from `min` to `max`, or the default. */
-static int64_t query_number(struct timeline_request *r, const char *key, int64_t otherwise,
-                            int64_t min, int64_t max)
-{
-    struct as_view text;
-    int64_t value;
-    if (!query_text(r->query, key, &text))
-        return otherwise;
-    if (as_lines_integer(&text, &value) && text.n == 0 && value >= min && value <= max)
-        return value;
-    r->is_bad = true;
-    return otherwise;
-}
-
-static const struct as_timeline_index *records_of(const struct timeline_request *r)
-{
-    return &r->timeline->metric.at[0].index;
-}
-
-static const struct as_timeline_index *index_of(const struct timeline_request *r)
-{
-    return r->metric ? &r->metric->index : records_of(r);
-}
-
-static uint32_t rows_n_of(const struct timeline_request *r)
-{
-    return (uint32_t)r->timeline->trace->objects.row[index_of(r)->head->level].n;
-}
-
-static void read_view(struct timeline_request *r, struct as_timeline_view *v)
-{
-    const int64_t end_ns = records_of(r)->head->end_ns, rows_n = rows_n_of(r);
-    v->from_ns = query_number(r, "from", 0, 0, INT64_MAX);
-    v->to_ns = query_number(r, "to", end_ns, 0, INT64_MAX);
-    v->pixels_n = (uint32_t)query_number(r, "px", 1, 1, PIXELS_MAX);
-    v->first_row = (uint32_t)query_number(r, "row", 0, 0, rows_n);
-    v->rows_n = (uint32_t)query_number(r, "rows", rows_n - v->first_row, 0, UINT32_MAX);
-    if (v->rows_n > rows_n - v->first_row)
-        v->rows_n = (uint32_t)(rows_n - v->first_row);
-    r->is_bad |= v->from_ns > v->to_ns || (int64_t)v->rows_n * v->pixels_n > FIELDS_MAX;
-}
-
-/* ---- Words ----------------------------------------------------------------------------------- */
+/* ---- Words ------------------------------------------------------------------------------------
+ */
 
 /* Labels of all objects of a level: of the .row file, or "THREAD 1.2.1". */
-static void write_objects(struct timeline_request *r, enum as_object_level level)
+static void write_objects(struct as_timeline_request *r, enum as_object_level level)
 {
     const struct as_evaluated *trace = r->timeline->trace;
     const size_t n = trace->objects.row[level].n;
@@ -107,7 +40,7 @@ static void write_objects(struct timeline_request *r, enum as_object_level level
     as_free(label);
 }
 
-static void write_label(struct timeline_request *r, const char *key, const char *label)
+static void write_label(struct as_timeline_request *r, const char *key, const char *label)
 {
     as_json_key(&r->json, key);
     if (label)
@@ -116,23 +49,24 @@ static void write_label(struct timeline_request *r, const char *key, const char 
         as_json_null(&r->json);
 }
 
-static const char *value_label(const struct timeline_request *r,
+static const char *value_label(const struct as_timeline_request *r,
                                const struct as_timeline_metric *metric, double value)
 {
     const struct as_configuration *c = &metric->configuration;
     return as_evaluated_label(r->timeline->trace, &c->window.at[c->window.n - 1], as_real(value));
 }
 
-static void write_type(struct timeline_request *r, int64_t type)
+static void write_type(struct as_timeline_request *r, int64_t type)
 {
     const struct as_prv_pcf_type *known = as_prv_pcf_type_of(&r->timeline->trace->labels, type);
     as_json_key_i64(&r->json, "type", type);
     write_label(r, "label", known ? known->label : NULL);
 }
 
-/* ---- What there is --------------------------------------------------------------------------- */
+/* ---- What there is ----------------------------------------------------------------------------
+ */
 
-static void write_metrics(struct timeline_request *r)
+static void write_metrics(struct as_timeline_request *r)
 {
     as_json_key(&r->json, "metrics");
     as_json_array_begin(&r->json);
@@ -150,12 +84,12 @@ static void write_metrics(struct timeline_request *r)
     as_json_array_end(&r->json);
 }
 
-static int answer_meta(struct timeline_request *r)
+static int answer_meta(struct as_timeline_request *r)
 {
     const struct as_timeline_trace *t = r->timeline;
-    const struct as_timeline_head *head = records_of(r)->head;
+    const struct as_timeline_head *head = as_timeline_query_records(r)->head;
     struct as_timeline_types types = {0};
-    const int rc = as_timeline_list_types(records_of(r), &types);
+    const int rc = as_timeline_list_types(as_timeline_query_records(r), &types);
     as_json_object_begin(&r->json);
     as_json_key_string(&r->json, "title", t->title);
     as_json_key_bool(&r->json, "has_report", t->has_report);
@@ -180,7 +114,7 @@ static int answer_meta(struct timeline_request *r)
     return rc < 0 ? 500 : 200;
 }
 
-static void write_ready_metric(struct timeline_request *r)
+static void write_ready_metric(struct as_timeline_request *r)
 {
     const struct as_timeline_metric *m = r->metric;
     const struct as_timeline_head *head = m->index.head;
@@ -205,12 +139,12 @@ static void write_ready_metric(struct timeline_request *r)
 }
 
 /* The state of a metric; an index that is missing is begun. */
-static int answer_metric(struct timeline_request *r)
+static int answer_metric(struct as_timeline_request *r)
 {
     struct as_timeline_trace *t = r->timeline;
     struct as_timeline_metric *metric;
     struct as_view name;
-    metric = query_text(r->query, "m", &name) ? as_timeline_metric_of(t, name) : NULL;
+    metric = as_timeline_query_text(r->query, "m", &name) ? as_timeline_metric_of(t, name) : NULL;
     if (!metric)
         return 404;
     as_timeline_want(t, metric);
@@ -231,18 +165,19 @@ static int answer_metric(struct timeline_request *r)
     return 200;
 }
 
-/* ---- Pictures -------------------------------------------------------------------------------- */
+/* ---- Pictures ---------------------------------------------------------------------------------
+ */
 
 /* Room behind the head of a tile; NULL: no memory. */
-static void *tile_room(struct timeline_request *r, const struct as_timeline_view *v, uint32_t kind,
-                       size_t element_b)
+static void *tile_room(struct as_timeline_request *r, const struct as_timeline_view *v,
+                       uint32_t kind, size_t element_b)
 {
     const uint32_t head[4] = {kind, v->rows_n, v->pixels_n, v->first_row};
     as_str_append(r->body, (const char *)head, sizeof head);
     return as_calloc((size_t)v->rows_n * v->pixels_n + 1, element_b);
 }
 
-static int end_tile(struct timeline_request *r, const struct as_timeline_view *v, void *tile,
+static int end_tile(struct as_timeline_request *r, const struct as_timeline_view *v, void *tile,
                     size_t element_b, int rc)
 {
     if (rc == 0)
@@ -252,20 +187,20 @@ static int end_tile(struct timeline_request *r, const struct as_timeline_view *v
 }
 
 /* "draw=draw_last"; BY_KIND without it. */
-static enum as_draw_mode query_draw_mode(struct timeline_request *r)
+static enum as_draw_mode query_draw_mode(struct as_timeline_request *r)
 {
     enum as_draw_mode mode = AS_DRAW_BY_KIND;
     struct as_view word;
-    if (query_text(r->query, "draw", &word))
+    if (as_timeline_query_text(r->query, "draw", &word))
         r->is_bad |= !as_draw_mode_read(word, &mode);
     return mode;
 }
 
 /* "1": codes, "2": numbers */
-static int answer_tile(struct timeline_request *r)
+static int answer_tile(struct as_timeline_request *r)
 {
     struct as_timeline_view v;
-    read_view(r, &v);
+    as_timeline_query_view(r, &v);
     const enum as_draw_mode mode = query_draw_mode(r);
     if (r->is_bad || !r->metric)
         return r->is_bad ? 400 : 404;
@@ -285,31 +220,51 @@ static int answer_tile(struct timeline_request *r)
     return end_tile(r, &v, tile, element_b, rc);
 }
 
-static int answer_events(struct timeline_request *r)
+static int answer_events(struct as_timeline_request *r)
 {
     struct as_timeline_view v;
     r->metric = NULL;
-    read_view(r, &v);
-    const int64_t type = query_number(r, "type", INT64_MIN, INT64_MIN, INT64_MAX);
+    as_timeline_query_view(r, &v);
+    const int64_t type = as_timeline_query_number(r, "type", INT64_MIN, INT64_MIN, INT64_MAX);
     if (r->is_bad)
         return 400;
     uint16_t *tile = tile_room(r, &v, 3, sizeof *tile);
     if (tile)
-        as_timeline_draw_events(records_of(r), &v, type, tile);
+        as_timeline_draw_events(as_timeline_query_records(r), &v, type, tile);
+    return end_tile(r, &v, tile, sizeof *tile, tile ? 0 : -1);
+}
+
+/* Pieces with a value in [low, high) by pixel. */
+static int answer_where(struct as_timeline_request *r)
+{
+    struct as_timeline_view v;
+    struct as_quantity low, high;
+    as_timeline_query_view(r, &v);
+    const bool has_low = as_timeline_query_quantity(r, "low", &low);
+    const bool has_high = as_timeline_query_quantity(r, "high", &high);
+    if (r->is_bad || !has_low || !has_high)
+        return 400;
+    if (!r->metric || r->metric->index.head->is_code)
+        return 404;
+    uint16_t *tile = tile_room(r, &v, 3, sizeof *tile);
+    if (tile)
+        as_timeline_draw_range(&r->metric->index, &v, as_quantity_double(low),
+                               as_quantity_double(high), tile);
     return end_tile(r, &v, tile, sizeof *tile, tile ? 0 : -1);
 }
 
 /* The number of all, then six doubles for each that is drawn. */
-static int answer_messages(struct timeline_request *r)
+static int answer_messages(struct as_timeline_request *r)
 {
     struct as_timeline_view v;
     struct as_timeline_picked picked = {0};
     r->metric = NULL;
-    read_view(r, &v);
-    const uint64_t max_n = (uint64_t)query_number(r, "most", 1000, 1, 100000);
+    as_timeline_query_view(r, &v);
+    const uint64_t max_n = (uint64_t)as_timeline_query_number(r, "most", 1000, 1, 100000);
     if (r->is_bad)
         return 400;
-    int rc = as_timeline_pick_messages(records_of(r), v.from_ns, v.to_ns, max_n, &picked);
+    int rc =
+        as_timeline_pick_messages(as_timeline_query_records(r), v.from_ns, v.to_ns, max_n, &picked);
     const double head[2] = {(double)picked.total_n, (double)picked.message.n};
     as_str_append(r->body, (const char *)head, sizeof head);
     as_vec_foreach (&picked.message, m) {
@@ -321,11 +276,12 @@ static int answer_messages(struct timeline_request *r)
     return rc < 0 ? 500 : 200;
 }
 
-/* ---- One moment ------------------------------------------------------------------------------ */
+/* ---- One moment -------------------------------------------------------------------------------
+ */
 
-static void write_value(struct timeline_request *r, const struct as_timeline_item *item)
+static void write_value(struct as_timeline_request *r, const struct as_timeline_item *item)
 {
-    const struct as_timeline_index *index = index_of(r);
+    const struct as_timeline_index *index = as_timeline_query_index(r);
     const bool is_code = index->head->is_code;
     const double value = !is_code                            ? item->real
                          : item->code < index->head->codes_n ? index->code[item->code]
@@ -334,7 +290,7 @@ static void write_value(struct timeline_request *r, const struct as_timeline_ite
     write_label(r, "text", is_code && !isnan(value) ? value_label(r, r->metric, value) : NULL);
 }
 
-static void write_event(struct timeline_request *r, uint32_t row, int64_t type,
+static void write_event(struct as_timeline_request *r, uint32_t row, int64_t type,
                         const struct as_timeline_item *item)
 {
     as_json_object_begin(&r->json);
@@ -347,9 +303,10 @@ static void write_event(struct timeline_request *r, uint32_t row, int64_t type,
 }
 
 /* The latest event of each type, as far as it is in the piece. */
-static void write_events_at(struct timeline_request *r, uint32_t row, int64_t from_ns, int64_t ns)
+static void write_events_at(struct as_timeline_request *r, uint32_t row, int64_t from_ns,
+                            int64_t ns)
 {
-    const struct as_timeline_index *index = records_of(r);
+    const struct as_timeline_index *index = as_timeline_query_records(r);
     size_t at, end;
     as_timeline_range(index, AS_TIMELINE_EVENTS, row, &at, &end);
     as_json_key(&r->json, "events");
@@ -365,13 +322,13 @@ static void write_events_at(struct timeline_request *r, uint32_t row, int64_t fr
     as_json_array_end(&r->json);
 }
 
-static int answer_at(struct timeline_request *r)
+static int answer_at(struct as_timeline_request *r)
 {
     if (!r->metric)
         return 404;
-    const struct as_timeline_index *index = index_of(r);
-    const uint32_t row = (uint32_t)query_number(r, "row", 0, 0, UINT32_MAX);
-    const int64_t ns = query_number(r, "ns", 0, 0, INT64_MAX - 1);
+    const struct as_timeline_index *index = as_timeline_query_index(r);
+    const uint32_t row = (uint32_t)as_timeline_query_number(r, "row", 0, 0, UINT32_MAX);
+    const int64_t ns = as_timeline_query_number(r, "ns", 0, 0, INT64_MAX - 1);
     const struct as_timeline_series *s = as_timeline_find(index, AS_TIMELINE_PIECES, row, 0);
     const uint64_t before = s ? as_timeline_before(index, s, ns + 1) : 0;
     int64_t end_ns = 0;
@@ -393,17 +350,17 @@ static int answer_at(struct timeline_request *r)
 }
 
 /* The next event of a type behind a time, or the one before it; of one row or of all. */
-static int answer_next(struct timeline_request *r)
+static int answer_next(struct as_timeline_request *r)
 {
     struct as_timeline_found found = {0};
-    const int64_t type = query_number(r, "type", INT64_MIN, INT64_MIN, INT64_MAX);
-    const int64_t ns = query_number(r, "ns", -1, -1, INT64_MAX - 1);
-    const int64_t row = query_number(r, "row", -1, -1, UINT32_MAX);
-    const bool is_back = query_number(r, "back", 0, 0, 1) == 1;
+    const int64_t type = as_timeline_query_number(r, "type", INT64_MIN, INT64_MIN, INT64_MAX);
+    const int64_t ns = as_timeline_query_number(r, "ns", -1, -1, INT64_MAX - 1);
+    const int64_t row = as_timeline_query_number(r, "row", -1, -1, UINT32_MAX);
+    const bool is_back = as_timeline_query_number(r, "back", 0, 0, 1) == 1;
     if (r->is_bad)
         return 400;
     as_json_object_begin(&r->json);
-    if (as_timeline_next_event(records_of(r), type, row, ns, is_back, &found)) {
+    if (as_timeline_next_event(as_timeline_query_records(r), type, row, ns, is_back, &found)) {
         as_json_key(&r->json, "event");
         write_event(r, found.row, found.type, found.item);
     }
@@ -411,108 +368,11 @@ static int answer_next(struct timeline_request *r)
     return 200;
 }
 
-/* The next piece of a code, by its place, that begins behind a time. */
-static int answer_find(struct timeline_request *r)
-{
-    if (!r->metric || !r->metric->index.head->is_code)
-        return 404;
-    struct as_timeline_found found = {0};
-    const int64_t row = query_number(r, "row", 0, 0, UINT32_MAX);
-    const int64_t code = query_number(r, "code", 0, 0, AS_TIMELINE_CODES_MAX);
-    const int64_t ns = query_number(r, "ns", -1, -1, INT64_MAX - 1);
-    if (r->is_bad)
-        return 400;
-    as_json_object_begin(&r->json);
-    if (as_timeline_next_code(&r->metric->index, (uint32_t)row, (uint64_t)code, ns, &found)) {
-        as_json_key_i64(&r->json, "begin_ns", found.item->ns);
-        as_json_key_i64(&r->json, "end_ns", found.end_ns);
-    }
-    as_json_object_end(&r->json);
-    return 200;
-}
-
-/* ---- Tables ---------------------------------------------------------------------------------- */
-
-static int write_code_rows(struct timeline_request *r, const struct as_timeline_view *v)
-{
-    const struct as_timeline_index *index = index_of(r);
-    uint64_t times[AS_TIMELINE_CODES_MAX];
-    for (uint32_t row = 0; row < v->rows_n; row++) {
-        memset(times, 0, sizeof times);
-        as_timeline_add_code_times(index, v->first_row + row, v->from_ns, v->to_ns, times);
-        as_json_array_begin(&r->json);
-        for (uint64_t code = 0; code < index->head->codes_n; code++)
-            as_json_u64(&r->json, times[code]);
-        as_json_array_end(&r->json);
-    }
-    return 200;
-}
-
-static int write_level_rows(struct timeline_request *r, struct as_timeline_view *v)
-{
-    v->pixels_n = 1;
-    struct as_timeline_levels *levels = as_calloc((size_t)v->rows_n + 1, sizeof *levels);
-    if (!levels)
-        return 500;
-    as_timeline_draw_levels(index_of(r), v, levels);
-    for (uint32_t row = 0; row < v->rows_n; row++) {
-        as_json_array_begin(&r->json);
-        as_json_double(&r->json, (double)levels[row].mean);
-        as_json_double(&r->json, (double)levels[row].max);
-        as_json_double(&r->json, (double)levels[row].min);
-        as_json_array_end(&r->json);
-    }
-    as_free(levels);
-    return 200;
-}
-
-/* Time by code, or mean, max and min, of each object between two times. */
-static int answer_table(struct timeline_request *r)
-{
-    struct as_timeline_view v;
-    read_view(r, &v);
-    if (r->is_bad || !r->metric)
-        return r->is_bad ? 400 : 404;
-    as_json_object_begin(&r->json);
-    as_json_key(&r->json, "rows");
-    as_json_array_begin(&r->json);
-    const int status =
-        index_of(r)->head->is_code ? write_code_rows(r, &v) : write_level_rows(r, &v);
-    as_json_array_end(&r->json);
-    as_json_object_end(&r->json);
-    return status;
-}
-
-/* [sender, receiver, messages, bytes] of the messages that are sent between two times. */
-static int answer_matrix(struct timeline_request *r)
-{
-    struct as_timeline_view v;
-    struct as_timeline_pairs pairs = {0};
-    r->metric = NULL;
-    read_view(r, &v);
-    if (r->is_bad)
-        return 400;
-    const int rc = as_timeline_add_pairs(records_of(r), v.from_ns, v.to_ns, &pairs);
-    as_json_object_begin(&r->json);
-    as_json_key_bool(&r->json, "is_cut", pairs.is_cut);
-    as_json_key(&r->json, "pairs");
-    as_json_array_begin(&r->json);
-    as_vec_foreach (&pairs.pair, one) {
-        as_json_array_begin(&r->json);
-        as_json_u64(&r->json, one->key >> 32);
-        as_json_u64(&r->json, one->key & UINT32_MAX);
-        as_json_u64(&r->json, one->n);
-        as_json_double(&r->json, one->bytes);
-        as_json_array_end(&r->json);
-    }
-    as_json_array_end(&r->json);
-    as_json_object_end(&r->json);
-    as_vec_fini(&pairs.pair);
-    return rc < 0 ? 500 : 200;
-}
+/* ---- Saving ------------------------------------------------------------------------------------
+ */
 
 /* The configuration of a metric, as a file of Paraver. */
-static int answer_cfg(struct timeline_request *r)
+static int answer_cfg(struct as_timeline_request *r)
 {
     struct as_str text = {0};
     struct assay_error err;
@@ -525,36 +385,41 @@ static int answer_cfg(struct timeline_request *r)
     return rc == 0 ? 200 : 500;
 }
 
-/* ---- Requests -------------------------------------------------------------------------------- */
+/* ---- Requests ---------------------------------------------------------------------------------
+ */
 
 static const struct {
     const char *name;
-    int (*answer)(struct timeline_request *r);
+    int (*answer)(struct as_timeline_request *r);
     const char *type;
 } requests[] = {
     {"meta", answer_meta, TYPE_JSON},
     {"metric", answer_metric, TYPE_JSON},
     {"tile", answer_tile, TYPE_BYTES},
     {"events", answer_events, TYPE_BYTES},
+    {"where", answer_where, TYPE_BYTES},
     {"messages", answer_messages, TYPE_BYTES},
     {"at", answer_at, TYPE_JSON},
     {"next", answer_next, TYPE_JSON},
-    {"find", answer_find, TYPE_JSON},
-    {"table", answer_table, TYPE_JSON},
-    {"matrix", answer_matrix, TYPE_JSON},
+    {"find", as_timeline_answer_find, TYPE_JSON},
+    {"table", as_timeline_answer_table, TYPE_JSON},
+    {"histogram", as_timeline_answer_histogram, TYPE_JSON},
+    {"matrix", as_timeline_answer_matrix, TYPE_JSON},
     {"cfg", answer_cfg, TYPE_TEXT},
 };
 
 int as_timeline_answer(struct as_timeline_trace *timeline, struct as_view name,
                        struct as_view query, struct as_str *body, const char **type)
 {
-    struct timeline_request r = {.timeline = timeline, .query = query, .body = body};
+    struct as_timeline_request r = {.timeline = timeline, .query = query, .body = body};
     struct as_view metric;
+    uint64_t touched_b = 0;
     int status = 404;
-    if (query_text(query, "m", &metric))
+    if (as_timeline_query_text(query, "m", &metric))
         r.metric = as_timeline_metric_of(timeline, metric);
     if (r.metric && r.metric->state != AS_METRIC_READY)
         r.metric = NULL;
+    as_timeline_bound_memory(as_timeline_query_index(&r), &touched_b, UINT32_MAX);
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
         if (!as_view_equal(name, as_view_of(requests[i].name)))
             continue;

@@ -231,6 +231,7 @@ int as_timeline_add_pairs(const struct as_timeline_index *index, int64_t from_ns
                           struct as_timeline_pairs *out)
 {
     struct pair_adding a = {.pairs = out, .from_ns = from_ns, .to_ns = to_ns};
+    uint64_t touched_b = 0;
     int rc = 0;
     for (uint64_t at = 0; rc == 0 && at < index->head->message_blocks_n; at++) {
         const struct as_timeline_message_block *b = &index->message_block[at];
@@ -239,6 +240,7 @@ int as_timeline_add_pairs(const struct as_timeline_index *index, int64_t from_ns
             break;
         for (uint32_t i = 0; rc == 0 && b->end_ns >= from_ns && i < b->n; i++)
             rc = add_to_pair(&a, &m[i]);
+        as_timeline_bound_memory(index, &touched_b, AS_TIMELINE_ACCESS_B);
     }
     as_index_fini(&a.known);
     return rc;

@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,7 +13,9 @@
 #include "base/untrusted_open.h"
 #include "timeline/column.h"
 
-#define DIGEST_B 65536u
+#define DIGEST_B   65536u
+#define RESIDENT_B ((uint64_t)640 << 20) /* of the process, before pages are freed */
+#define CHECK_B    ((uint64_t)128 << 20) /* of accesses, between two checks */
 
 /* ---- The trace of an index ------------------------------------------------------------------- */
 
@@ -213,6 +217,61 @@ int as_timeline_index_open(const char *path, const struct as_timeline_identity *
     if (rc < 0)
         as_timeline_index_close(out);
     return rc;
+}
+
+/* Resident memory of the process; UINT64_MAX: unknown. */
+static uint64_t resident_b(void)
+{
+    char text[128];
+    FILE *file = fopen("/proc/self/statm", "re");
+    const char *size = file ? fgets(text, sizeof text, file) : NULL;
+    const char *resident = size ? strchr(size, ' ') : NULL;
+    if (file)
+        fclose(file);
+    return resident ? strtoull(resident, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : UINT64_MAX;
+}
+
+void as_timeline_bound_memory(const struct as_timeline_index *index, uint64_t *touched_b,
+                              uint64_t more_b)
+{
+    *touched_b += more_b;
+    if (*touched_b < CHECK_B || index->map.n < RESIDENT_B)
+        return;
+    if (resident_b() > RESIDENT_B)
+        as_filemap_drop(&index->map, 0, index->map.n);
+    *touched_b = 0;
+}
+
+static bool blocks_are_whole(const struct as_timeline_index *index)
+{
+    const struct as_timeline_head *h = index->head;
+    uint64_t touched_b = 0;
+    for (uint64_t i = 0; i < h->series_n; i++) {
+        const struct as_timeline_series *s = &index->series[i];
+        for (uint64_t b = s->first_block; b < s->first_block + s->blocks_n; b++) {
+            if (!as_timeline_block_is_whole(index, s, &index->block[b]))
+                return false;
+            as_timeline_bound_memory(index, &touched_b, AS_TIMELINE_ACCESS_B);
+        }
+    }
+    for (uint64_t i = 0; i < h->message_blocks_n; i++) {
+        if (!as_timeline_messages_are_whole(index, &index->message_block[i]))
+            return false;
+        as_timeline_bound_memory(index, &touched_b, AS_TIMELINE_ACCESS_B);
+    }
+    return true;
+}
+
+int as_timeline_index_verify(const struct as_timeline_index *index, const char *path,
+                             uint64_t text_digest, struct assay_error *err)
+{
+    if (index->head->text_digest != text_digest)
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "%s: the trace changed at the same size and time; remove the index",
+                            path);
+    if (!blocks_are_whole(index))
+        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: is damaged; remove it", path);
+    return 0;
 }
 
 void as_timeline_index_close(struct as_timeline_index *index)

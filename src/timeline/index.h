@@ -19,7 +19,7 @@
 #define AS_TIMELINE_CODES_MAX       254u /* later codes count as one */
 #define AS_TIMELINE_CODE_NONE       255u /* no time: beyond the end */
 #define AS_TIMELINE_MAGIC           "ASSAYTL"
-#define AS_TIMELINE_VERSION         2u
+#define AS_TIMELINE_VERSION         3u
 #define AS_TIMELINE_RECORDS         "states" /* the window with the records in its index */
 
 /* States are those of the lines, which may overlap. */
@@ -93,10 +93,11 @@ struct as_timeline_head {
     uint64_t events_n, pieces_n, instants_n; /* instants: pieces without length, left out */
     uint64_t bad_lines_n;
     uint32_t is_code, has_records;
-    uint64_t states_n; /* lines */
-    uint64_t digest;   /* of the sections, then of the head with 0 in this place */
+    uint64_t states_n;    /* lines */
+    uint64_t text_digest; /* of all text of the trace, without compression */
+    uint64_t digest;      /* of the sections, then of the head with 0 in this place */
 };
-_Static_assert(sizeof(struct as_timeline_head) == 192, "part of the file format");
+_Static_assert(sizeof(struct as_timeline_head) == 200, "part of the file format");
 
 /* An open index. Borrowed pointers into the file. */
 struct as_timeline_index {
@@ -116,6 +117,11 @@ int as_timeline_identify(const char *trace, struct as_view window, struct as_tim
 int as_timeline_index_open(const char *path, const struct as_timeline_identity *of,
                            struct as_timeline_index *out, struct assay_error *err);
 void as_timeline_index_close(struct as_timeline_index *index);
+
+/* Compares the digest of the whole trace, and the digests of all blocks. Returns 0 if they are
+ * those of the index. Errors: NOT_FOUND (of another state of the trace), CORRUPT. */
+int as_timeline_index_verify(const struct as_timeline_index *index, const char *path,
+                             uint64_t text_digest, struct assay_error *err);
 
 /* The digest of the sections and the head of an index. */
 uint64_t as_timeline_digest(const struct as_timeline_index *index);
@@ -144,6 +150,15 @@ as_timeline_messages(const struct as_timeline_index *index,
 {
     return (const struct as_timeline_message *)(const void *)(index->map.at + block->offset);
 }
+/*
+ * Bounds the resident memory of a mapped file. A kernel maps up to 64 KiB around each access. A
+ * walk over a large index makes all of it resident. `*touched_b` has the bytes since the last
+ * check, begin with 0; `more_b` is added. Pages that are freed are read again when they are needed.
+ */
+void as_timeline_bound_memory(const struct as_timeline_index *index, uint64_t *touched_b,
+                              uint64_t more_b);
+#define AS_TIMELINE_ACCESS_B ((uint64_t)64 << 10) /* what an access makes resident, at most */
+
 /* How many items begin before `ns`. */
 uint64_t as_timeline_before(const struct as_timeline_index *index,
                             const struct as_timeline_series *series, int64_t ns);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "exchange/prv_lines.h"
 #include "semantic/ready.h"
 #include "timeline/column.h"
 
@@ -422,8 +423,18 @@ static const struct as_ready *ready_states(void)
     return NULL;
 }
 
+/* A trace that cannot be read is a fault of its reading, which follows. */
+static int verify_replayed(const struct as_evaluated *trace, const char *path,
+                           const struct as_timeline_index *index, struct assay_error *damage)
+{
+    struct assay_error ignored = {0};
+    uint64_t text_digest;
+    AS_TRY(as_lines_digest_file(trace->path, trace->is_stopped, &text_digest, &ignored));
+    return as_timeline_index_verify(index, path, text_digest, damage);
+}
+
 /* True: there is an index to use; `*damage` says why one is left out. */
-static bool open_replayed(const struct as_evaluated *trace, const char *path,
+static bool open_replayed(const struct as_evaluated *trace, const char *path, bool verifies,
                           struct as_timeline_index *index, struct assay_error *damage)
 {
     const struct as_ready *ready = ready_states();
@@ -431,8 +442,13 @@ static bool open_replayed(const struct as_evaluated *trace, const char *path,
     struct assay_error ignored = {0};
     if (!ready || as_timeline_identify(trace->path, as_view_of(ready->text), &of, &ignored) < 0)
         return false;
-    const int rc = as_timeline_index_open(path, &of, index, &ignored);
-    if (rc == ASSAY_ERR_CORRUPT)
+    int rc = as_timeline_index_open(path, &of, index, &ignored);
+    if (rc == 0 && verifies) {
+        rc = verify_replayed(trace, path, index, damage);
+        if (rc < 0)
+            as_timeline_index_close(index);
+    }
+    if (rc == ASSAY_ERR_CORRUPT && !*damage->text)
         *damage = ignored;
     if (rc < 0)
         return false;
@@ -467,7 +483,8 @@ int as_timeline_evaluate(struct as_evaluated *trace, struct as_evaluator *evalua
     bool is_needed = true;
     int rc = 0;
     as_str_appendf(&path, "%s.index/" AS_TIMELINE_RECORDS ".index", trace->path);
-    how->from_index = how->index || open_replayed(trace, as_str_z(&path), &index, &how->damage);
+    how->from_index =
+        how->index || open_replayed(trace, as_str_z(&path), how->verifies, &index, &how->damage);
     while (rc == 0 && is_needed) {
         rc = as_evaluator_begin_pass(evaluation, &is_needed, err);
         if (rc == 0 && is_needed)

@@ -17,9 +17,10 @@ struct as_timeline_evaluation {
     bool by_time;         /* of tests: lines of all threads in the order of time */
     /* Tests use another index than that beside the trace, without checks of digests. Borrowed. */
     const struct as_timeline_index *index;
+    bool verifies; /* digests the whole trace before its index is used */
     /* set at the end: */
     bool from_index;           /* passes came from the index */
-    struct assay_error damage; /* of the index, which is left out then; text "": none */
+    struct assay_error damage; /* why an index is left out; text "": none is */
 };
 
 /*

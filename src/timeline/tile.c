@@ -6,13 +6,6 @@
 
 #include "base/error.h"
 
-static int64_t pixel_ns(const struct as_timeline_view *view, uint32_t at)
-{
-    const uint64_t span = (uint64_t)view->to_ns - (uint64_t)view->from_ns;
-    return (int64_t)((uint64_t)view->from_ns + (uint64_t)((unsigned __int128)span * at /
-                                                          (view->pixels_n ? view->pixels_n : 1)));
-}
-
 /* 0 where times are out of order, as in a damaged file. */
 static uint64_t time_between(int64_t begin_ns, int64_t end_ns)
 {
@@ -204,7 +197,8 @@ static void draw_code_row(const struct as_timeline_index *index,
         return;
     walk_to(&w, view->from_ns);
     for (uint32_t i = 0; i < view->pixels_n; i++) {
-        const int64_t begin_ns = pixel_ns(view, i), end_ns = pixel_ns(view, i + 1);
+        const int64_t begin_ns = as_timeline_pixel_ns(view, i),
+                      end_ns = as_timeline_pixel_ns(view, i + 1);
         if (begin_ns == end_ns) {
             out[i] = code_now(&w);
             continue;
@@ -222,11 +216,14 @@ int as_timeline_draw_codes(const struct as_timeline_index *index,
                            struct as_timeline_shares *out)
 {
     uint64_t *times = as_calloc((size_t)index->head->codes_n * 2 + 1, sizeof *times);
+    uint64_t touched_b = 0;
     if (!times)
         return ASSAY_ERR_NOMEM;
-    for (uint32_t row = 0; row < view->rows_n; row++)
+    for (uint32_t row = 0; row < view->rows_n; row++) {
         draw_code_row(index, view, mode, view->first_row + row, times,
                       out + (size_t)row * view->pixels_n);
+        as_timeline_bound_memory(index, &touched_b, view->pixels_n * AS_TIMELINE_ACCESS_B);
+    }
     as_free(times);
     return 0;
 }
@@ -314,7 +311,8 @@ static void draw_level_row(const struct as_timeline_index *index,
     if (is_there)
         walk_to(&w, view->from_ns);
     for (uint32_t i = 0; i < view->pixels_n; i++) {
-        const int64_t begin_ns = pixel_ns(view, i), end_ns = pixel_ns(view, i + 1);
+        const int64_t begin_ns = as_timeline_pixel_ns(view, i),
+                      end_ns = as_timeline_pixel_ns(view, i + 1);
         struct level_sum sum = {0};
         out[i] = (struct as_timeline_levels){NAN, NAN, NAN};
         if (!is_there || w.ns >= w.end_ns)
@@ -360,7 +358,8 @@ static int draw_mode_row(const struct as_timeline_index *index, const struct as_
         return 0;
     walk_to(&w, view->from_ns);
     for (uint32_t i = 0; i < view->pixels_n; i++) {
-        const int64_t begin_ns = pixel_ns(view, i), end_ns = pixel_ns(view, i + 1);
+        const int64_t begin_ns = as_timeline_pixel_ns(view, i),
+                      end_ns = as_timeline_pixel_ns(view, i + 1);
         AS_TRY(list_pieces(&w, end_ns, seen));
         if (seen->n)
             out[i].mean =
@@ -375,10 +374,13 @@ int as_timeline_draw_mode_levels(const struct as_timeline_index *index,
                                  struct as_timeline_levels *out)
 {
     drawn_values seen = {0};
+    uint64_t touched_b = 0;
     int rc = 0;
-    for (uint32_t row = 0; rc == 0 && row < view->rows_n; row++)
+    for (uint32_t row = 0; rc == 0 && row < view->rows_n; row++) {
         rc = draw_mode_row(index, view, mode, view->first_row + row, &seen,
                            out + (size_t)row * view->pixels_n);
+        as_timeline_bound_memory(index, &touched_b, index->map.n);
+    }
     as_vec_fini(&seen);
     return rc;
 }
@@ -386,8 +388,11 @@ int as_timeline_draw_mode_levels(const struct as_timeline_index *index,
 void as_timeline_draw_levels(const struct as_timeline_index *index,
                              const struct as_timeline_view *view, struct as_timeline_levels *out)
 {
-    for (uint32_t row = 0; row < view->rows_n; row++)
+    uint64_t touched_b = 0;
+    for (uint32_t row = 0; row < view->rows_n; row++) {
         draw_level_row(index, view, view->first_row + row, out + (size_t)row * view->pixels_n);
+        as_timeline_bound_memory(index, &touched_b, view->pixels_n * AS_TIMELINE_ACCESS_B);
+    }
 }
 
 /* ---- Events ---------------------------------------------------------------------------------- */
@@ -405,7 +410,7 @@ static void draw_few(const struct as_timeline_index *index, const struct as_time
         uint32_t i = (uint32_t)((unsigned __int128)ns * view->pixels_n / span);
         if (ns >= span)
             continue;
-        i += i + 1 < view->pixels_n && pixel_ns(view, i + 1) <= item->ns;
+        i += i + 1 < view->pixels_n && as_timeline_pixel_ns(view, i + 1) <= item->ns;
         out[i] = (uint16_t)(out[i] + (out[i] < UINT16_MAX));
     }
 }
@@ -423,7 +428,7 @@ static void draw_series(const struct as_timeline_index *index,
         return;
     }
     for (uint32_t i = 0; i < view->pixels_n; i++) {
-        const uint64_t next = as_timeline_before(index, series, pixel_ns(view, i + 1));
+        const uint64_t next = as_timeline_before(index, series, as_timeline_pixel_ns(view, i + 1));
         const uint64_t n = next > before ? next - before : 0;
         out[i] = n > (uint64_t)UINT16_MAX - out[i] ? UINT16_MAX : (uint16_t)(out[i] + n);
         before = next;
@@ -433,12 +438,19 @@ static void draw_series(const struct as_timeline_index *index,
 void as_timeline_draw_events(const struct as_timeline_index *index,
                              const struct as_timeline_view *view, int64_t type, uint16_t *out)
 {
+    uint64_t touched_b = 0;
     memset(out, 0, (size_t)view->rows_n * view->pixels_n * sizeof *out);
     for (uint32_t row = 0; row < view->rows_n; row++) {
         size_t at, end;
         as_timeline_range(index, AS_TIMELINE_EVENTS, view->first_row + row, &at, &end);
-        for (; at < end; at++)
-            if (type == INT64_MIN || index->series[at].type == type)
-                draw_series(index, &index->series[at], view, out + (size_t)row * view->pixels_n);
+        for (; at < end; at++) {
+            if (type != INT64_MIN && index->series[at].type != type)
+                continue;
+            draw_series(index, &index->series[at], view, out + (size_t)row * view->pixels_n);
+            const uint64_t blocks_n = index->series[at].blocks_n;
+            as_timeline_bound_memory(index, &touched_b,
+                                     (blocks_n < view->pixels_n ? blocks_n : view->pixels_n) *
+                                         AS_TIMELINE_ACCESS_B);
+        }
     }
 }

@@ -17,6 +17,14 @@ struct as_timeline_view {
     uint32_t first_row, rows_n, pixels_n;
 };
 
+/* Returns the begin of a pixel; that of `pixels_n` is the end. */
+static inline int64_t as_timeline_pixel_ns(const struct as_timeline_view *view, uint32_t at)
+{
+    const uint64_t span = (uint64_t)view->to_ns - (uint64_t)view->from_ns;
+    return (int64_t)((uint64_t)view->from_ns + (uint64_t)((unsigned __int128)span * at /
+                                                          (view->pixels_n ? view->pixels_n : 1)));
+}
+
 /* The codes with most time in a pixel, the longest first; of equal times the lower code. */
 struct as_timeline_shares {
     uint8_t code[AS_TIMELINE_SHARES_N];  /* AS_TIMELINE_CODE_NONE: no more */

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/infile.h"
+#include "exchange/prv_lines.h"
 
 #define CFG_MAX_B ((size_t)16 << 20)
 
@@ -130,12 +131,17 @@ struct as_timeline_metric *as_timeline_metric_of(struct as_timeline_trace *t, st
 }
 
 /* True if the index is there and of this trace. */
-static bool open_metric(struct as_timeline_metric *metric, const char *path,
-                        const struct as_timeline_identity *of)
+static bool open_metric(struct as_timeline_trace *t, struct as_timeline_metric *metric,
+                        const char *path, const struct as_timeline_identity *of)
 {
     struct assay_error ignored = {0};
     if (as_timeline_index_open(path, of, &metric->index, &ignored) < 0)
         return false;
+    if (t->verifies &&
+        as_timeline_index_verify(&metric->index, path, t->text_digest, &t->remade) < 0) {
+        as_timeline_index_close(&metric->index);
+        return false;
+    }
     metric->state = AS_METRIC_READY;
     return true;
 }
@@ -153,12 +159,16 @@ static int open_records(struct as_timeline_trace *t, struct as_evaluated *trace,
     int rc = as_timeline_identify(trace->path, as_view_of(metric->ready->text), &making.of, err);
     if (rc == 0)
         rc = metric_path(t, metric, &path, err);
-    if (rc == 0 && !open_metric(metric, as_str_z(&path), &making.of)) {
+    if (rc == 0 && t->verifies && access(as_str_z(&path), F_OK) == 0)
+        rc = as_lines_digest_file(trace->path, trace->is_stopped, &t->text_digest, err);
+    if (rc == 0 && !open_metric(t, metric, as_str_z(&path), &making.of)) {
         rc = as_timeline_make(trace, &making, as_str_z(&path), err);
         if (rc == 0)
             rc = as_timeline_index_open(as_str_z(&path), &making.of, &metric->index, err);
         metric->state = AS_METRIC_READY;
     }
+    if (rc == 0)
+        t->text_digest = metric->index.head->text_digest;
     as_str_fini(&path);
     return rc;
 }
@@ -169,7 +179,8 @@ int as_timeline_open(struct as_evaluated *trace, const struct as_timeline_option
     *out = (struct as_timeline_trace){.trace = trace,
                                       .title = options->title,
                                       .is_temporary = options->is_temporary,
-                                      .has_report = options->has_report};
+                                      .has_report = options->has_report,
+                                      .verifies = options->verifies};
     int rc = list_metrics(out, err);
     for (size_t i = 0; rc == 0 && i < options->files_n; i++)
         rc = add_own_metric(out, options->files[i], err);
@@ -239,7 +250,7 @@ static int start_job(struct as_timeline_trace *t, struct as_timeline_metric *met
     AS_TRY(as_timeline_identify(job->trace, as_view_of(metric->ready->text), &job->of,
                                 &metric->error));
     AS_TRY(metric_path(t, metric, &job->path, &metric->error));
-    if (open_metric(metric, as_str_z(&job->path), &job->of))
+    if (open_metric(t, metric, as_str_z(&job->path), &job->of))
         return 0;
     if (pthread_create(&job->thread, NULL, run_job, job) != 0)
         return as_error_set(&metric->error, ASSAY_ERR_LIMIT,

@@ -39,11 +39,14 @@ struct as_timeline_job {
 };
 
 struct as_timeline_trace {
-    const struct as_evaluated *trace;         /* borrowed */
-    const char *title;                        /* borrowed */
-    char folder[4096];                        /* of the index files */
-    bool is_temporary;                        /* the folder is removed at the end */
-    bool has_report;                          /* the page of a report is served beside it */
+    const struct as_evaluated *trace; /* borrowed */
+    const char *title;                /* borrowed */
+    char folder[4096];                /* of the index files */
+    bool is_temporary;                /* the folder is removed at the end */
+    bool has_report;                  /* the page of a report is served beside it */
+    bool verifies;                    /* an index must be of `text_digest` */
+    uint64_t text_digest;             /* of the whole trace, if `verifies` */
+    struct assay_error remade; /* why an index was made anew by `verifies`; text "": none was */
     AS_VEC(struct as_timeline_metric) metric; /* the first has the states, and the records */
     struct as_timeline_job job;
     bool has_job;
@@ -55,6 +58,7 @@ struct as_timeline_options {
     size_t files_n;
     bool is_temporary; /* the trace is: its index is removed at the end */
     bool has_report;
+    bool verifies; /* digests the whole trace before an index is used */
     void (*on_step)(void *context, uint64_t lines_n); /* lines of the trace; may be NULL */
     void *context;
 };

@@ -236,6 +236,18 @@ def ready_useful_duration():
            "THREAD 1.2.1": [[0, 0, 0], [0, 20, 0.02], [20, 50, 0], [50, 100, 0.05]]})
 
 
+def ready_useful_histogram():
+    # intervals of 20, 40, 40 and 50 ns; ten ranges from 0.02 to 0.05 us and 5 % of the span more
+    def range_of(column):
+        return column, [0.02 + one * 0.00315 for one in (column, column + 1)]
+    table = json.loads(run(ping(), "useful-histogram", "--format", "json"))["tables"][0]
+    equal([(cell["object"], cell["column"], cell["value"]) for cell in table["cells"]],
+          [("THREAD 1.1.1", 6, 0.08), ("THREAD 1.2.1", 0, 0.02), ("THREAD 1.2.1", 9, 0.05)])
+    for column, (low, high) in (range_of(cell["column"]) for cell in table["cells"]):
+        equal(low <= {0: 0.02, 6: 0.04, 9: 0.05}[column] < high, True)
+    equal((table["outside_n"], table["outside_ns"], table["columns"]["count"]), (0, 50, 10))
+
+
 def ready_useful_time():
     # 40 + 40 and 20 + 50 ns; Avg/Max 75 / 80
     trace = ping()

@@ -5,6 +5,7 @@
 Two tasks, 100 ns. Task 1 runs 0-40, sends 40-60 (state 4), runs 60-100. Task 2 runs 0-20, waits
 20-50 (state 3), runs 50-100. One message of 64 bytes, sent at 45, received at 48. Written in TAP.
 """
+import gzip
 import http.client
 import json
 import os
@@ -44,11 +45,11 @@ def equal(got, wanted):
 class Served:
     """The server while it runs; ends with an interrupt."""
 
-    def __init__(self, *files):
-        self.files = files
+    def __init__(self, *words, trace=TRACE):
+        self.words = [trace, *words]
 
     def __enter__(self):
-        self.process = subprocess.Popen([ASSAY, "open", TRACE, *self.files, "--serve"], text=True,
+        self.process = subprocess.Popen([ASSAY, "open", *self.words, "--serve"], text=True,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         line = self.process.stdout.readline()
         self.port, self.key = re.match(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/$",
@@ -147,6 +148,48 @@ def metrics_are_made_when_they_are_asked_for():
             raise AssertionError(f"{drawn}: values that the pixel does not have")
 
 
+def histograms_are_tables_of_the_engine():
+    """Cells by hand, and those of the configuration with the same window."""
+    with Served() as served:
+        while served.json("metric?m=useful-duration")["state"] == "making":
+            pass
+        # 40 and 40, 20 and 50 ns; the rest of the 200 ns has the value 0
+        three = "m=useful-duration&columns=3&min=0.02&max=0.05"
+        answer = served.json(f"histogram?{three}")
+        equal(answer["cells"], [[0, 2, 80, 2], [1, 0, 20, 1], [1, 2, 50, 1]])
+        equal((answer["columns_n"], answer["outside_n"], answer["outside_ns"]), (3, 0, 50))
+        equal(served.json(f"histogram?{three}&from=30&to=65&row=0&rows=1")["cells"],
+              [[0, 2, 15, 2]])
+        equal(served.json(f"histogram?{three}&from=0&to=0")["cells"], [])
+        ten = served.json("histogram?m=useful-duration&columns=10")
+        table = json.loads(subprocess.run([ASSAY, "evaluate", TRACE, "useful-histogram",
+                                           "--format", "json"], check=True,
+                                          capture_output=True).stdout)["tables"][0]
+        equal([(f"THREAD 1.{row + 1}.1", column, ns / 1000) for row, column, ns, _ in ten["cells"]],
+              [(cell["object"], cell["column"], cell["value"]) for cell in table["cells"]])
+        equal({key: ten[key] for key in ("min", "max", "delta")},
+              {key: table["columns"][key] for key in ("min", "max", "delta")})
+        find = f"find?{three}&row=0&column=2"
+        equal(served.json(f"{find}&ns=-1"), {"begin_ns": 0, "end_ns": 40})
+        equal(served.json(f"{find}&ns=0"), {"begin_ns": 60, "end_ns": 100})
+        equal(served.json(f"{find}&ns=60"), {})
+        where = "where?m=useful-duration&from=0&to=100&px=10"
+        body = served.ask(f"{where}&low=0.04&high=0.05")[1]
+        equal(struct.unpack("4I20H", body), (3, 2, 10, 0, *[1] * 4, 0, 0, *[1] * 4, *[0] * 10))
+        body = served.ask(f"{where}&low=0.02&high=0.06&row=1&rows=1")[1]
+        equal(struct.unpack("4I10H", body), (3, 1, 10, 1, 1, 1, 0, 0, 0, *[1] * 5))
+        # pixels of a third of a nanosecond
+        body = served.ask("where?m=useful-duration&from=38&to=42&px=12&row=0&rows=1&low=0.04"
+                          "&high=1")[1]
+        equal(struct.unpack("4I12H", body)[4:], (1,) * 6 + (0,) * 6)
+        equal((served.ask(where)[0], served.ask("where?m=states&low=1&high=2")[0]), (400, 404))
+        for words, status in (("columns=0", 400), ("min=1", 400), ("min=2&max=1", 400),
+                              ("min=x&max=1", 400), ("columns=1001", 400), ("columns=1000", 200)):
+            equal((words, served.ask(f"histogram?m=useful-duration&{words}")[0]), (words, status))
+        equal(served.ask("histogram?m=states")[0], 404)
+        equal(served.ask("find?m=useful-duration&row=0&column=1")[0], 400)
+
+
 def draw_modes_choose_a_code():
     with Served() as served:
         codes = [one["value"] for one in served.json("metric?m=states")["codes"]]
@@ -230,6 +273,65 @@ def an_index_is_made_once():
     TRACE.write_text(TEXT)
 
 
+def evaluated(trace, *words):
+    """The table useful-time as JSON without its head, and the notes."""
+    done = subprocess.run([ASSAY, "evaluate", trace, "useful-time", "--format", "json", *words],
+                          capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)["tables"], done.stderr
+
+
+def same_content_is_not_indexed_again(trace, index):
+    node = index.stat().st_ino
+    with Served("--verify", trace=trace) as served:
+        pass
+    equal((index.stat().st_ino, served.errors.count("states.index")), (node, 0))
+
+
+def changes_in_the_middle_are_found_with_verify():
+    """A state in the middle of a trace becomes another, which size, time and ends do not show."""
+    states_n, change = 20000, "the trace changed at the same size and time"
+    all_states = f"table?m=states&from=0&to={states_n * 10}"
+    lines = [f"#Paraver (01/01/2026 at 00:00):{states_n * 10}_ns:0:1:1(1:1),0\n"]
+    lines += [f"1:0:1:1:1:{10 * i}:{10 * i + 10}:1\n" for i in range(states_n)]
+    trace, fresh, packed = [DIRECTORY / name for name in ("m.prv", "fresh.prv", "p.prv.gz")]
+    index = DIRECTORY / "m.prv.index" / "states.index"
+    trace.write_text("".join(lines))
+    made = trace.stat()
+    with Served("--verify", trace=trace) as served:
+        equal(served.json(all_states)["rows"], [[10 * states_n]])
+    same_content_is_not_indexed_again(trace, index)
+    before, note = evaluated(trace, "--verify")
+    equal(change in note, False)
+    lines[states_n // 2] = lines[states_n // 2][:-2] + "3\n"
+    for path in (trace, fresh):
+        path.write_text("".join(lines))
+    os.utime(trace, ns=(made.st_atime_ns, made.st_mtime_ns))
+    equal(trace.stat().st_size, made.st_size)
+    equal(evaluated(trace)[0], before)
+    now, note = evaluated(trace, "--verify")
+    equal((now, now != before, note.count(change)), (evaluated(fresh)[0], True, 1))
+    with Served(trace=trace) as served:
+        equal(served.json(all_states)["rows"], [[10 * states_n]])
+    with Served("--verify", trace=trace) as served:
+        equal(served.json(all_states)["rows"], [[10 * states_n - 10, 10]])
+    equal(served.errors.count(change), 1)
+    equal(evaluated(trace)[0], now)
+    same_content_is_not_indexed_again(trace, index)
+    damaged = bytearray(index.read_bytes())
+    damaged[len(damaged) // 3] ^= 1
+    index.write_bytes(damaged)
+    with Served("--verify", trace=trace) as served:
+        equal(served.json(all_states)["rows"], [[10 * states_n - 10, 10]])
+    equal("states.index: is damaged" in served.errors, True)
+    packed.write_bytes(gzip.compress("".join(lines).encode()))
+    with Served("--verify", trace=packed) as served:
+        equal(served.json(all_states)["rows"], [[10 * states_n - 10, 10]])
+    same_content_is_not_indexed_again(packed, DIRECTORY / "p.prv.gz.index" / "states.index")
+    done = subprocess.run([ASSAY, "open", DIRECTORY, "--verify"], capture_output=True, text=True,
+                          check=False)
+    equal((done.returncode, "--verify: needs a time line" in done.stderr), (2, True))
+
+
 def a_place_that_cannot_be_written_leaves_nothing():
     shutil.rmtree(INDEX.parent, ignore_errors=True)
     INDEX.parent.write_text("a file")
@@ -250,10 +352,11 @@ def main():
     DIRECTORY.mkdir(parents=True)
     TRACE.write_text(TEXT)
     tests = [words_are_those_of_the_trace, tiles_have_shares_of_the_time,
-             draw_modes_choose_a_code, places_are_found,
+             histograms_are_tables_of_the_engine, draw_modes_choose_a_code, places_are_found,
              messages_are_on_their_way, metrics_are_made_when_they_are_asked_for,
              files_of_configurations_are_metrics, configurations_are_saved,
              wrong_requests_are_refused, an_index_is_made_once,
+             changes_in_the_middle_are_found_with_verify,
              a_place_that_cannot_be_written_leaves_nothing]
     print(f"1..{len(tests)}")
     failed = 0

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <sys/stat.h>
 
-#include "timeline/find.h"
+#include "timeline/histogram.h"
 
 #define THREADS_N 3u
 #define END_NS    ((int64_t)2000000)
@@ -295,6 +295,105 @@ static void compare_table(const struct as_timeline_index *index, int64_t from_ns
     }
 }
 
+#define COLUMNS_N 7
+
+static int64_t plain_column(const struct as_histogram_scale *scale, double value)
+{
+    const double min = as_quantity_double(scale->min), max = as_quantity_double(scale->max);
+    const double at = floor((value - min) / as_quantity_double(scale->delta));
+    if (value < min || value > max)
+        return -1;
+    return at < (double)scale->columns_n ? (int64_t)at : scale->columns_n - 1;
+}
+
+/* Cells of a scale that the values set, or of a given one. */
+static void compare_cells_of(const struct as_timeline_histogram *h,
+                             const struct as_timeline_view *v)
+{
+    const struct as_histogram_scale *scale = &h->cells.result.columns;
+    int64_t ns[THREADS_N][COLUMNS_N] = {0}, n[THREADS_N][COLUMNS_N] = {0}, outside_ns = 0;
+    for (size_t i = 0; i < t.pieces_n; i++) {
+        const struct test_piece *p = &t.piece[i];
+        const int64_t length_ns = overlap_ns(p, v->from_ns, v->to_ns);
+        const int64_t column = plain_column(scale, p->value);
+        if (p->object < v->first_row || p->object >= v->first_row + v->rows_n || length_ns == 0)
+            continue;
+        if (column < 0) {
+            outside_ns += length_ns;
+            continue;
+        }
+        ns[p->object][column] += length_ns;
+        n[p->object][column]++;
+    }
+    assert_int_equal(h->cells.result.outside_ns, outside_ns);
+    as_vec_foreach (&h->cells.result.cell, cell) {
+        assert_int_equal(ns[cell->row][cell->column], cell->cell.time_ns);
+        assert_int_equal(n[cell->row][cell->column], cell->cell.bursts_n);
+        ns[cell->row][cell->column] = 0;
+    }
+    for (unsigned row = 0; row < THREADS_N; row++)
+        for (unsigned column = 0; column < COLUMNS_N; column++)
+            assert_int_equal(ns[row][column], 0);
+}
+
+static void compare_column_search(const struct as_timeline_index *index,
+                                  const struct as_histogram_scale *scale, uint32_t row,
+                                  int64_t column, int64_t ns)
+{
+    const struct test_piece *want = NULL;
+    struct as_timeline_found found;
+    for (size_t i = 0; i < t.pieces_n; i++) {
+        const struct test_piece *p = &t.piece[i];
+        if (p->object == row && p->begin_ns > ns && p->begin_ns < p->end_ns &&
+            plain_column(scale, p->value) == column && (!want || p->begin_ns < want->begin_ns))
+            want = p;
+    }
+    assert_int_equal(as_timeline_next_in_column(index, row, scale, column, ns, &found),
+                     want != NULL);
+    assert_true(!want || (found.item->ns == want->begin_ns && found.end_ns == want->end_ns));
+}
+
+/* Pixels that a piece with a value in [low, high) is in. */
+static void compare_range(const struct as_timeline_index *index, const struct as_timeline_view *v,
+                          double low, double high)
+{
+    uint16_t *got = calloc((size_t)v->rows_n * v->pixels_n, sizeof *got);
+    assert_non_null(got);
+    as_timeline_draw_range(index, v, low, high, got);
+    for (uint32_t row = 0; row < v->rows_n; row++)
+        for (uint32_t x = 0; x < v->pixels_n; x++) {
+            unsigned n = 0;
+            for (size_t i = 0; i < t.pieces_n; i++) {
+                const struct test_piece *p = &t.piece[i];
+                n += p->object == v->first_row + row && p->value >= low && p->value < high &&
+                     overlap_ns(p, border_ns(v, x), border_ns(v, x + 1)) > 0;
+            }
+            assert_int_equal(got[(size_t)row * v->pixels_n + x], n);
+        }
+    free(got);
+}
+
+static void compare_histogram(const struct as_timeline_index *index,
+                              const struct as_timeline_view *v)
+{
+    struct as_timeline_histogram h;
+    struct assay_error err = {0};
+    const struct as_quantity low = as_whole((int64_t)any_below(40)),
+                             high = as_quantity_add(low, as_real((double)any_below(90) / 3 + 1));
+    as_timeline_histogram_init(&h, COLUMNS_N, NULL, NULL);
+    assert_int_equal(as_timeline_histogram_add(&h, index, v, &err), 0);
+    assert_true(h.cells.result.columns.columns_n <= COLUMNS_N);
+    compare_cells_of(&h, v);
+    as_timeline_histogram_fini(&h);
+    as_timeline_histogram_init(&h, COLUMNS_N, &low, &high);
+    assert_int_equal(as_timeline_histogram_add(&h, index, v, &err), 0);
+    compare_cells_of(&h, v);
+    compare_range(index, v, as_quantity_double(low), as_quantity_double(high));
+    compare_column_search(index, &h.cells.result.columns, v->first_row,
+                          (int64_t)any_below(COLUMNS_N), v->from_ns);
+    as_timeline_histogram_fini(&h);
+}
+
 static void compare_events(const struct as_timeline_index *index, const struct as_timeline_view *v,
                            int64_t type)
 {
@@ -435,6 +534,8 @@ static void compare_all(const struct as_timeline_index *index, uint32_t rows_n)
             compare_modes(index, &v);
         if (index->head->is_code)
             compare_table(index, v.from_ns, v.to_ns);
+        else
+            compare_histogram(index, &v);
     }
 }
 

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { integer, significant } from '../format';
 import { saveBlob, saveFile } from '../parts/save';
 import { type Theme, setTheme, theme } from '../theme';
+import { Histogram } from './Histogram';
 import { Matrix, Times, zoomToRegion } from './Tables';
 import { Picture, Told } from './Picture';
 import { variablesOf } from './colours';
@@ -36,7 +37,7 @@ import {
     view,
     zoomed,
 } from './view';
-import { codeText, duration, eventName, timeText } from './words';
+import { codeText, duration, eventName, rangeText, timeText } from './words';
 
 function Swatch({ colour }: { colour: string }) {
     const box = useRef<HTMLSpanElement>(null);
@@ -104,7 +105,7 @@ function chooseMetric(name: string): void {
     const { metrics } = meta.value!;
     const levelOf = (of: string) => metrics.find(one => one.name === of)?.level;
     const isSame = levelOf(name) === levelOf(view.value.metric);
-    change({ metric: name, ...(isSame ? {} : { firstRow: 0, at: null }) });
+    change({ metric: name, values: null, ...(isSame ? {} : { firstRow: 0, at: null }) });
 }
 
 function Tools() {
@@ -217,6 +218,8 @@ function Notes() {
                 : `${integer(total)} messages.`,
         );
     if (events.value) parts.push('A mark is one event or more.');
+    if (current.values && readyMetric.value?.is_code === false)
+        parts.push(`A strip below a row: ${rangeText(current.values)}.`);
     if (instants === 1) parts.push('1 interval without length is not drawn.');
     if (instants > 1) parts.push(`${integer(instants)} intervals without length are not drawn.`);
     if (bad === 1) parts.push('1 line of the trace makes no sense and is left out.');
@@ -303,6 +306,12 @@ export function App() {
                         <h2>Messages, {where}</h2>
                         <Matrix />
                     </section>
+                    {readyMetric.value?.is_code === false && (
+                        <section class="panel whole" aria-label="Histogram">
+                            <h2>Time by value, {where}</h2>
+                            <Histogram />
+                        </section>
+                    )}
                 </div>
             </main>
         </>

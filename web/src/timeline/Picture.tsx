@@ -3,7 +3,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isDark } from '../theme';
-import { events, failure, load, messages, meta, metric, readyMetric, tile } from './data';
+import { events, failure, load, messages, meta, metric, places, readyMetric, tile } from './data';
 import { LABELS_PX, SCALE_PX, draw, layoutOf, nsOf, paint, xOf, yOf } from './draw';
 import { type Moment, askMoment } from './server';
 import {
@@ -149,12 +149,15 @@ export function Picture({ onNext }: { onNext: (isBack: boolean) => void }) {
         current.firstRow,
         current.event,
         current.messages,
+        current.values,
         drawn.startsWith('draw_') ? drawn : '',
         layout.shown,
         size.width,
     ]);
 
     const picture = tile.value;
+    // Read here, so that each of them draws the picture anew when it arrives.
+    const marks = { events: events.value, places: places.value, messages: messages.value };
     const painted = useRef<{ key: unknown[]; canvas: HTMLCanvasElement } | null>(null);
     const isOf = isReady && picture && (picture.codes !== null) === state.is_code;
     const key = [picture, state, drawn, layout.rowPx, dark];
@@ -174,8 +177,7 @@ export function Picture({ onNext }: { onNext: (isBack: boolean) => void }) {
             metric: state,
             tile: picture,
             painted: painted.current?.canvas ?? null,
-            events: events.value,
-            messages: messages.value,
+            ...marks,
             cursor,
             chosen,
         });
@@ -314,7 +316,7 @@ export function Picture({ onNext }: { onNext: (isBack: boolean) => void }) {
         },
         Escape: () => {
             if (cursor) setCursor(null);
-            else change({ region: null, at: null });
+            else change({ region: null, at: null, values: null });
         },
         ArrowUp: () => walk(-1, 0, false),
         ArrowDown: () => walk(1, 0, false),

@@ -5,17 +5,17 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { bytes, count, integer, percent, significant } from '../format';
 import { cssColor, isDark } from '../theme';
-import { meta, metric, readyMetric } from './data';
-import { type Pairs, askMatrix, askPiece, askTable } from './server';
+import { fail, meta, metric, readyMetric } from './data';
+import { type Found, type Pairs, askMatrix, askPiece, askTable } from './server';
 import { type Span, centred, change, clamped, lengthOf, show, view } from './view';
 import { codeText, duration } from './words';
 
 const WAIT_MS = 250;
-const ROWS_SHOWN = 200;
+export const ROWS_SHOWN = 200;
 const MATRIX_PX = 300;
 
 /** Asks when the span rests. */
-function useAnswer<T>(ask: (signal: AbortSignal) => Promise<T>, keys: unknown[]): T | null {
+export function useAnswer<T>(ask: (signal: AbortSignal) => Promise<T>, keys: unknown[]): T | null {
     const [answer, setAnswer] = useState<T | null>(null);
     useEffect(() => {
         const abort = new AbortController();
@@ -30,25 +30,32 @@ function useAnswer<T>(ask: (signal: AbortSignal) => Promise<T>, keys: unknown[])
     return answer;
 }
 
-const spanOf = (): Span => view.value.region ?? { from: view.value.from, to: view.value.to };
+export const spanOf = (): Span => view.value.region ?? { from: view.value.from, to: view.value.to };
 
-/** Goes to the next piece of a code behind the marked place; at the end to the first one. */
-async function goToCode(row: number, code: number): Promise<void> {
+/** Goes to the next piece of a row behind the marked place; at the end to the first one. */
+export async function goToNextPiece(
+    row: number,
+    ask: (ns: number) => Promise<Found>,
+): Promise<void> {
     const { at, from, to } = view.value;
-    const name = readyMetric.value?.name;
-    if (name === undefined) return;
     const end = meta.value!.end_ns;
     const after = at?.row === row ? at.ns : spanOf().from - 1;
-    let found = await askPiece(name, row, code, Math.max(-1, after));
-    if (found.begin_ns === undefined) found = await askPiece(name, row, code, -1);
+    let found = await ask(Math.max(-1, after));
+    if (found.begin_ns === undefined) found = await ask(-1);
     if (found.begin_ns === undefined) return;
     change({ at: { row, ns: found.begin_ns } });
     if (found.begin_ns < from || found.begin_ns > to)
         show(centred(view.value, end, found.begin_ns));
 }
 
+const goToCode = (row: number, code: number): void => {
+    const name = readyMetric.value?.name;
+    if (name !== undefined)
+        void goToNextPiece(row, ns => askPiece(name, row, code, ns)).catch(fail);
+};
+
 /** The first row of the table: of many rows, those from the first in the picture on. */
-const firstOf = (rows: readonly unknown[]): number =>
+export const firstOf = (rows: readonly unknown[]): number =>
     rows.length > ROWS_SHOWN ? Math.min(view.value.firstRow, rows.length - ROWS_SHOWN) : 0;
 
 function CodeTable({ rows, span }: { rows: (number | null)[][]; span: Span }) {
@@ -86,7 +93,7 @@ function CodeTable({ rows, span }: { rows: (number | null)[][]; span: Span }) {
                                         type="button"
                                         class="link"
                                         data-tip={`${duration(row[code]!)}: go to the next one`}
-                                        onClick={() => void goToCode(first + at, code)}
+                                        onClick={() => goToCode(first + at, code)}
                                     >
                                         {percent((100 * row[code]!) / whole)}
                                     </button>

@@ -14,6 +14,7 @@ import {
     askMessages,
     askMetric,
     askTile,
+    askWhere,
 } from './server';
 import { type Span, type View, drawModeOf, lengthOf, view } from './view';
 
@@ -27,6 +28,8 @@ export const readyMetric = computed(() =>
 );
 export const tile = signal<Tile | null>(null);
 export const events = signal<Counts | null>(null);
+/** Pixels that have a value of the chosen range. */
+export const places = signal<Counts | null>(null);
 export const messages = signal<Messages | null>(null);
 export const failure = signal<string | null>(null);
 /** How long the latest tile took, ms: from its request to its pixels. */
@@ -76,6 +79,7 @@ export function forgetPictures(): void {
     abort.abort();
     tile.value = null;
     events.value = null;
+    places.value = null;
     messages.value = null;
 }
 
@@ -100,6 +104,8 @@ export async function load(shown: View, layout: Layout, end: number): Promise<vo
     try {
         tile.value = await askTile(window, signal);
         tookMs.value = performance.now() - begin;
+        places.value =
+            shown.values && !current.is_code ? await askWhere(window, shown.values, signal) : null;
         const type = shown.event === 'all' ? NaN : Number(shown.event);
         events.value = shown.event && isOfThreads ? await askEvents(window, type, signal) : null;
         messages.value =

@@ -159,6 +159,7 @@ export interface Drawing {
     tile: Tile | null;
     painted: HTMLCanvasElement | null;
     events: Counts | null;
+    places: Counts | null;
     messages: Messages | null;
     cursor: Place | null;
     chosen: Span | null;
@@ -217,6 +218,26 @@ function drawEvents(context: CanvasRenderingContext2D, d: Drawing): void {
                 const x = xOf(layout, view, events.from) + i * width;
                 context.fillRect(Math.round(x), y, 1, height);
             }
+    }
+}
+
+/** A strip below each row: where its value is in the chosen range. */
+function drawPlaces(context: CanvasRenderingContext2D, d: Drawing): void {
+    const { layout, view, places } = d;
+    if (!places) return;
+    const width = (xOf(layout, view, places.to) - xOf(layout, view, places.from)) / places.px;
+    const height = Math.max(1, Math.min(6, Math.ceil(layout.rowPx / 3)));
+    context.fillStyle = cssColor('--match');
+    const xAt = (i: number): number => Math.round(xOf(layout, view, places.from) + i * width);
+    for (let row = 0; row < places.rows; row++) {
+        const y = yOf(layout, view, places.firstRow + row) + layout.rowPx - height;
+        const isMarked = (i: number): boolean => Boolean(places.n[row * places.px + i]);
+        for (let i = 0; i < places.px; i++) {
+            if (!isMarked(i)) continue;
+            const first = i;
+            while (i + 1 < places.px && isMarked(i + 1)) i++;
+            context.fillRect(xAt(first), y, Math.max(1, xAt(i + 1) - xAt(first)), height);
+        }
     }
 }
 
@@ -289,6 +310,7 @@ export function draw(canvas: HTMLCanvasElement, d: Drawing): void {
     context.clip();
     drawPainted(context, d);
     drawEvents(context, d);
+    drawPlaces(context, d);
     drawMessages(context, d);
     context.restore();
     drawScale(context, d);

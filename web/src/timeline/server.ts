@@ -192,12 +192,70 @@ export const askNext = async (
     return (await json<{ event?: EventAt }>('next', query)).event ?? null;
 };
 
-export const askPiece = (
+export interface Found {
+    begin_ns?: number;
+    end_ns?: number;
+}
+
+export const askPiece = (metric: string, row: number, code: number, ns: number): Promise<Found> =>
+    json('find', { m: metric, row, code, ns });
+
+/** Columns of equal width from `min` to `max`; null: the values set them. */
+export interface Columns {
+    n: number;
+    range: { min: number; max: number } | null;
+}
+
+export interface Histogram {
+    min: number;
+    max: number;
+    delta: number;
+    columns_n: number;
+    outside_n: number;
+    outside_ns: number;
+    /** Row, column, nanoseconds, pieces. */
+    cells: [number, number, number, number][];
+}
+
+/** Decimals of a range are not rounded. */
+const columnsQuery = ({ n, range }: Columns): Query => ({
+    columns: n,
+    min: range ? String(range.min) : undefined,
+    max: range ? String(range.max) : undefined,
+});
+
+export const askHistogram = (
+    metric: string,
+    from: number,
+    to: number,
+    columns: Columns,
+    signal: AbortSignal,
+): Promise<Histogram> =>
+    json('histogram', { m: metric, from, to, ...columnsQuery(columns) }, signal);
+
+/** The next piece of a row in a column of a histogram. */
+export const askPieceIn = (
     metric: string,
     row: number,
-    code: number,
+    { min, max, columns_n: n }: Histogram,
+    column: number,
     ns: number,
-): Promise<{ begin_ns?: number; end_ns?: number }> => json('find', { m: metric, row, code, ns });
+): Promise<Found> =>
+    json('find', { m: metric, row, ns, column, ...columnsQuery({ n, range: { min, max } }) });
+
+export async function askWhere(
+    w: Window,
+    values: { low: number; high: number },
+    signal: AbortSignal,
+): Promise<Counts> {
+    const range = { low: String(values.low), high: String(values.high) };
+    const { bytes, rows, px, firstRow } = await picture(
+        'where',
+        { ...queryOf(w), ...range },
+        signal,
+    );
+    return { rows, px, firstRow, from: w.from, to: w.to, n: new Uint16Array(bytes, HEAD_B) };
+}
 
 export const askTable = async (
     metric: string,

@@ -53,6 +53,12 @@ export const drawModeOf = (mode: DrawMode, isCode: boolean): DrawMode =>
             ? 'max'
             : 'mean';
 
+/** Values of a metric of numbers: from `low` to below `high`. */
+export interface Values {
+    low: number;
+    high: number;
+}
+
 export interface View extends Span {
     metric: string;
     mode: DrawMode;
@@ -62,6 +68,7 @@ export interface View extends Span {
     messages: boolean;
     region: Span | null;
     at: Place | null;
+    values: Values | null; // marked in the picture
 }
 
 export const LEAST_NS = 10;
@@ -106,6 +113,7 @@ const DEFAULTS: View = {
     messages: true,
     region: null,
     at: null,
+    values: null,
 };
 
 const pair = (a: number, b: number): string => `${Math.round(a)}..${Math.round(b)}`;
@@ -121,6 +129,7 @@ export function hashOf(view: View): string {
     if (!view.messages) params.set('messages', '0');
     if (view.region) params.set('region', pair(view.region.from, view.region.to));
     if (view.at) params.set('at', pair(view.at.row, view.at.ns));
+    if (view.values) params.set('values', `${view.values.low}..${view.values.high}`);
     return `#${params}`;
 }
 
@@ -132,6 +141,14 @@ function numberOf(text: string | null, otherwise: number, most: number): number 
 function pairOf(text: string | null): [number, number] | null {
     const found = /^(\d+)\.\.(\d+)$/.exec(text ?? '');
     return found ? [Number(found[1]), Number(found[2])] : null;
+}
+
+function valuesOf(text: string | null): Values | null {
+    const [low, high, more] = (text ?? '')
+        .split('..')
+        .map(part => (part === '' ? NaN : Number(part)));
+    const isRange = Number.isFinite(low) && Number.isFinite(high) && more === undefined;
+    return isRange && high! > low! ? { low: low!, high: high! } : null;
 }
 
 /** Invalid parameters get their defaults: links are typed by people, too. */
@@ -153,6 +170,7 @@ export function viewOf(hash: string, end: number, metrics: readonly string[]): V
         messages: params.get('messages') !== '0',
         region: region && region[1] > region[0] ? { from: region[0], to: region[1] } : null,
         at: at ? { row: at[0], ns: at[1] } : null,
+        values: valuesOf(params.get('values')),
     };
 }
 

@@ -3,7 +3,7 @@
 
 import { integer, percent, seconds, significant } from '../format';
 import type { Code, EventAt, MetricState, Moment, Tile } from './server';
-import { type Span, lengthOf } from './view';
+import { type Span, type Values, lengthOf } from './view';
 
 export const codeText = (code: Code | undefined): string =>
     code ? (code.label ?? String(code.value)) : 'unknown';
@@ -15,6 +15,9 @@ export function timeText(ns: number, span: Span): string {
     const digits = Math.ceil(Math.log10(Math.max(10, ns / Math.max(1, lengthOf(span) / 2000))));
     return seconds(ns / 1e9, Math.max(4, digits));
 }
+
+export const rangeText = ({ low, high }: Values): string =>
+    `${significant(low, 4)} to ${significant(high, 4)}`;
 
 export const eventName = (type: number, label: string | null): string =>
     label ? label : `Type ${type}`;

@@ -116,9 +116,15 @@ async function onTimeline(hash, use, options = {}) {
 }
 
 /** Shares of the colours of Running and Group Communication in the row of a rank. */
-const coloursOf = (page, rank) =>
+const coloursOf = async (page, rank) => {
+    const [running, group] = await sharesOf(page, rank, ['--category-4', '--category-2']);
+    return { running, group };
+};
+
+/** Shares of colours in the row of a rank. */
+const sharesOf = (page, rank, names) =>
     page.evaluate(
-        ([row, rows, left, top]) => {
+        ([row, rows, left, top, names]) => {
             const canvas = document.querySelector('.picture canvas');
             const rowPx = Math.min(24, Math.floor((canvas.clientHeight - top) / rows));
             const y = top + row * rowPx;
@@ -147,9 +153,9 @@ const coloursOf = (page, rank) =>
                     n += data[i] === colour[0] && data[i + 1] === colour[1];
                 return (4 * n) / data.length;
             };
-            return { running: shareOf('--category-4'), group: shareOf('--category-2') };
+            return names.map(shareOf);
         },
-        [rank, RANKS, LEFT_PX, TOP_PX],
+        [rank, RANKS, LEFT_PX, TOP_PX, names],
     );
 
 const spanOf = async page => {
@@ -257,6 +263,17 @@ test('the wheel zooms at the pointer, undo shows what was before, a drag moves',
         await until(async () => assert.deepEqual(await spanOf(page), [0, END_NS]));
     }));
 
+test('events are drawn when they arrive', () =>
+    onTimeline('#messages=0', async page => {
+        assert.deepEqual(await sharesOf(page, 0, ['--text']), [0]);
+        await page.route('**/events?*', async route => {
+            await new Promise(done => setTimeout(done, LATE_MS));
+            await route.continue();
+        });
+        await page.getByLabel('Events').selectOption('50000002');
+        await until(async () => assert.ok((await sharesOf(page, 0, ['--text']))[0] > 0.01));
+    }));
+
 test('a link shows its part; the keys zoom and go to the next event', () =>
     onTimeline(`#from=${2 * STEP_NS}&to=${4 * STEP_NS}&event=50000002`, async page => {
         await page.locator('.picture').focus();
@@ -296,6 +313,74 @@ test('a metric of numbers is computed by the engine when it is chosen', () =>
             assert.match(await row.innerText(), /5\.180\s+8\.000\s+0/);
         });
         await page.waitForSelector('html[data-drawn=true]');
+    }));
+
+// Ranks run for 60 of 100 us, one for 98. 20 columns from 60 to 99.9: the first and the last.
+const histogram = page => page.locator('section[aria-label="Histogram"]');
+const rowOf = (page, rank) =>
+    histogram(page)
+        .locator('tbody tr')
+        .nth(rank + 1);
+const hashHas = async (page, pattern) =>
+    until(async () => assert.match(await page.evaluate(() => location.hash), pattern));
+
+test('a histogram has the time by value, and its cells lead to their places', () =>
+    onTimeline('#m=useful-duration&messages=0', async page => {
+        await until(async () => {
+            assert.match(await rowOf(page, 0).innerText(), /^Rank 0\s+60\.0 %\s*$/);
+            assert.match(await rowOf(page, LATE).innerText(), /^Rank 5\s+98\.0 %\s*$/);
+        });
+        assert.equal(await histogram(page).locator('thead th').count(), 21);
+        assert.match(await histogram(page).innerText(), /35\.[23] % of the time has other values/);
+        await rowOf(page, 2).locator('button').click();
+        await hashHas(page, /at=2\.\.0(&|$)/);
+        await rowOf(page, 2).locator('button').click();
+        await hashHas(page, new RegExp(`at=2\\.\\.${STEP_NS}(&|$)`));
+        const framed = histogram(page).locator('td[aria-current="true"]');
+        await until(async () => assert.equal(await framed.innerText(), '60.0 %'));
+        await histogram(page).getByLabel('Cells').selectOption('intervals');
+        await until(async () => assert.match(await rowOf(page, 0).innerText(), /^Rank 0\s+80\s*$/));
+    }));
+
+test('a range of values is marked in the picture, and a place in the histogram', () =>
+    onTimeline('#m=useful-duration&messages=0', async page => {
+        const last = histogram(page).locator('thead button').nth(19);
+        await last.click();
+        await hashHas(page, /values=97\.\d+\.\.99\.\d+/);
+        await until(async () => {
+            const [late] = await sharesOf(page, LATE, ['--match']);
+            const [other] = await sharesOf(page, 0, ['--match']);
+            assert.ok(late > 0.2 && other === 0, `${late} ${other}`);
+        });
+        const canvas = page.locator('.picture canvas');
+        const { width } = await boxOf(page);
+        const x = LEFT_PX + ((10.5 * STEP_NS) / END_NS) * (width - LEFT_PX);
+        await canvas.click({ position: { x, y: TOP_PX + 24 * LATE + 8 } });
+        const framed = rowOf(page, LATE).locator('td[aria-current="true"]');
+        await until(async () => assert.equal(await framed.innerText(), '98.0 %'));
+        await histogram(page).getByRole('button', { name: 'Zoom to range' }).click();
+        await until(async () => assert.match(await rowOf(page, 0).innerText(), /^Rank 0\s*$/));
+        await histogram(page).getByRole('button', { name: 'All values' }).click();
+        await until(async () => assert.match(await rowOf(page, 0).innerText(), /60\.0 %/));
+        await last.click();
+        await until(async () =>
+            assert.ok(!(await page.evaluate(() => location.hash)).includes('values=')),
+        );
+    }));
+
+test('a histogram that is late is not that of another metric', () =>
+    onTimeline('#m=useful-duration&messages=0', async page => {
+        await until(async () => assert.match(await rowOf(page, 0).innerText(), /60\.0 %/));
+        await page.route('**/histogram?m=parallelism*', async route => {
+            await new Promise(done => setTimeout(done, LATE_MS));
+            await route.continue();
+        });
+        await page.getByLabel('Metric').selectOption('parallelism');
+        await until(async () => assert.match(await histogram(page).innerText(), /Adding up/));
+        await until(async () => {
+            // one row: 1 and 8 running, for 38 and 60 of 100; 2 for none
+            assert.match(await rowOf(page, 0).innerText(), /38\.0 %\s+60\.0 %\s*$/);
+        });
     }));
 
 test('a metric that is late is not asked for numbers', () =>
@@ -354,12 +439,18 @@ test('messages that are left out are counted', () =>
         );
     }));
 
-for (const colorScheme of ['light', 'dark'])
-    test(`the page keeps the rules of access, ${colorScheme}`, () =>
+for (const [colorScheme, metric] of [
+    ['light', 'states'],
+    ['dark', 'states'],
+    ['light', 'useful-duration'],
+    ['dark', 'useful-duration'],
+])
+    test(`the page keeps the rules of access, ${colorScheme}, ${metric}`, () =>
         onTimeline(
-            '',
+            `#m=${metric}&values=97..99`,
             async page => {
-                await page.waitForSelector('.times');
+                await page.waitForSelector('section[aria-label="Time by row"] .times');
+                if (metric !== 'states') await rowOf(page, 0).waitFor();
                 assert.deepEqual(await faults(page), []);
                 assert.deepEqual(await unseenFocus(page, 20), []);
             },
