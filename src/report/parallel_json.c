@@ -202,6 +202,8 @@ static void write_phase_rows(const struct parallel_json *p)
         as_json_key_double(p->json, "mpi_parallel_efficiency", e->mpi_parallel);
         as_json_key_double(p->json, "mpi_load_balance", e->mpi_balance);
         as_json_key_double(p->json, "mpi_communication_efficiency", e->mpi_communication);
+        as_json_key_double(p->json, "mpi_serialisation_efficiency", e->mpi_serialisation);
+        as_json_key_double(p->json, "mpi_transfer_efficiency", e->mpi_transfer);
         as_json_object_end(p->json);
     }
     as_json_array_end(p->json);

@@ -135,8 +135,8 @@ int as_sim_transfer(struct as_replay *sim, uint32_t message, int64_t ready_ns)
 
 /* ---- Queues ---------------------------------------------------------------------------------- */
 
-/* Begins the message if its links are free, else moves it to the queue of those in use. A message is
- * queued for the resource that is missing first. */
+/* Begins the message if its links are free, else moves it to the queue of those in use. A message
+ * is queued for the resource that is missing first. */
 static int try_message(struct as_replay *sim, uint32_t message, int64_t ns)
 {
     struct as_in_flight *m = &sim->message.at[message];
@@ -164,8 +164,7 @@ static int queue_ready_messages(struct as_replay *sim, int64_t ns)
     while (as_due_first_ns(&sim->ready) <= ns) {
         const uint32_t message = as_due_pop(&sim->ready);
         const struct as_in_flight *m = &sim->message.at[message];
-        if (mark_changed(sim, m) < 0 ||
-            queue_message(sim, &network_of(sim, m)->queue, message) < 0)
+        if (mark_changed(sim, m) < 0 || queue_message(sim, &network_of(sim, m)->queue, message) < 0)
             return as_error_nomem(sim->err, "the queues of messages");
     }
     return 0;
