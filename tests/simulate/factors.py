@@ -236,8 +236,8 @@ class Cases:
         self.near("weak scaling", found, {("computation_scalability", 4): 4 * 60 / 120})
         self.store(names)
 
-    def rows(self, view):
-        return json.loads(self.run("show", "replication.assay", "--view", view, "--format", "json"))
+    def rows(self, view, name="replication.assay"):
+        return json.loads(self.run("show", name, "--view", view, "--format", "json"))
 
     def store(self, names):
         """The stored model is the formula at each size, also between and beyond those measured."""
@@ -264,6 +264,10 @@ class Cases:
         self.check("stored factors", off < 1e-3, off)
         self.check("curves have intervals", all(row["low"] <= row["value"] <= row["high"]
                                                 for row in parts["curve"]), parts["curve"])
+        self.run("merge", "replication.assay", "-o", "merged.assay")
+        self.check("a merged run keeps its model", all(
+            self.rows(view) == self.rows(view, "merged.assay")
+            for view in ("scalings", "scaling_laws", "scaling_factors")), self.rows("scalings"))
         report = json.loads(self.run("report", "replication.assay", "--format", "json", "-o", "-"))
         shown = [row for row in report["scaling"]["factors"]]
         key = ("part", "factor", "size", "value", "low", "high")
