@@ -352,6 +352,10 @@ static void say_rest(FILE *out, const struct as_traced *t)
         if (t->size[i].n)
             fprintf(out, "size %u: %lu %lu %ld\n", i, (unsigned long)t->size[i].n,
                     (unsigned long)t->size[i].size_b, (long)t->size[i].wait_ns);
+    as_vec_foreach (&t->exchanges.row, row)
+        fprintf(out, "exchange %u %ld %ld: %lu %lu %ld %ld\n", row->site, (long)row->from,
+                (long)row->to, (unsigned long)row->n, (unsigned long)row->size_b,
+                (long)row->transfer_ns, (long)row->wait_ns);
     as_vec_foreach (&t->routine, r)
         fprintf(out, "routine %u %s %lu %ld\n", r->location, r->routine,
                 (unsigned long)r->sum.calls_n, (long)r->sum.time_ns);
