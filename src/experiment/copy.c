@@ -139,6 +139,7 @@ static int prepare_read(struct as_copy *copy, struct copied_table *table, struct
 /* ---- Rows ---------------------------------------------------------------------------------- */
 
 enum { ROW_GOES = 1 }; /* 0 = the row is left out */
+#define LEFT_OUT 0u    /* the new id of a row that is not copied because another one is kept */
 
 static int64_t mapped(const struct copied_table *table, int64_t id)
 {
@@ -153,6 +154,9 @@ static int bind_reference(struct as_copy *copy, struct copied_table *table, size
     const struct as_copy_column *column = &table->as->column[at];
     const int64_t now = id ? mapped(&copy->table[column->of], id) : 0;
     char why[160];
+
+    if (id && as_map_u64_get(&copy->table[column->of].id, (uint64_t)id) == LEFT_OUT)
+        return 0;
 
     if (now || !id) { /* id 0 stays 0: it means all runs */
         sqlite3_bind_int64(table->add, (int)at + 1, now);
@@ -274,8 +278,12 @@ static int copy_row(struct as_copy *copy, struct copied_table *table, struct ass
             return goes;
     }
     AS_TRY(write_row(copy, table, &id, err));
-    if (!table->as->has_id || !id)
+    if (!table->as->has_id)
         return 0;
+    if (!id)
+        return as_map_u64_put(&table->id, (uint64_t)old, LEFT_OUT) < 0
+                   ? as_error_nomem(err, table->as->name)
+                   : 0;
     for (size_t i = later_n; i < table->later.n; i++)
         table->later.at[i].id = id;
     if (id >= AS_MAP_NONE)

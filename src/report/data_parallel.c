@@ -64,7 +64,8 @@ static const char late_sql[] =
 static const char phases_sql[] =
     "SELECT name, iteration, calls_n, begin_s, end_s, rank_n, thread_n, time_s, useful_s, mpi_s,"
     " busiest_rank, parallel_pct, balance_pct, communication_pct, mpi_parallel_pct,"
-    " mpi_balance_pct, mpi_communication_pct FROM v_trace_phases WHERE run_id = ?1"
+    " mpi_balance_pct, mpi_communication_pct, mpi_serialisation_pct, mpi_transfer_pct"
+    " FROM v_trace_phases WHERE run_id = ?1"
     " ORDER BY number LIMIT 4096";
 
 static const char messages_sql[] =

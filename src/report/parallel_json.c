@@ -72,7 +72,9 @@ static const struct {
                " communication_pct / 100 AS communication_efficiency,"
                " mpi_parallel_pct / 100 AS mpi_parallel_efficiency,"
                " mpi_balance_pct / 100 AS mpi_load_balance,"
-               " mpi_communication_pct / 100 AS mpi_communication_efficiency"
+               " mpi_communication_pct / 100 AS mpi_communication_efficiency,"
+               " mpi_serialisation_pct / 100 AS mpi_serialisation_efficiency,"
+               " mpi_transfer_pct / 100 AS mpi_transfer_efficiency"
                " FROM v_trace_phases WHERE run_id = ?1 ORDER BY number"},
 };
 /* prose: on */

@@ -62,7 +62,7 @@ static int divide_point(const struct as_trace *trace, struct as_scaling_point *o
     struct assay_error why = {0};
     if (out->rank_n == 0)
         return 0;
-    const int rc = as_ideal_run_of(trace, &run, &why);
+    const int rc = as_ideal_run_of(trace, NULL, &run, &why);
     if (rc == ASSAY_ERR_NOMEM)
         return as_error_nomem(err, "the simulation of a trace");
     if (rc < 0) {

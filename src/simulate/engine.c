@@ -281,8 +281,11 @@ static void free_simulation(struct as_replay *sim)
     for (size_t i = 0; sim->comm && i < sim->program->comm.n; i++)
         as_vec_fini(&sim->comm[i].open);
     for (uint32_t i = 0; sim->node && i < sim->node_n; i++)
-        for (unsigned k = 0; k < AS_NETWORKS_N; k++)
-            as_vec_fini(&sim->node[i].network[k].queue.message);
+        for (unsigned k = 0; k < AS_NETWORKS_N; k++) {
+            as_vec_fini(&sim->node[i].network[k].queue.due);
+            as_vec_fini(&sim->node[i].in[k].queue.due);
+            as_vec_fini(&sim->node[i].out[k].queue.due);
+        }
     as_free(sim->rank);
     as_free(sim->comm);
     as_free(sim->node);

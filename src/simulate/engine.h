@@ -16,10 +16,11 @@
 
 #define AS_NO_MESSAGE UINT32_MAX
 #define AS_UNKNOWN_NS INT64_MIN
-/* Actions of a rank that are read at once: fewer where there are many ranks. */
+/* Actions of a rank that are read at once: fewer where there are many ranks, so that those of all
+ * ranks stay in a cache of the second level. */
 #define AS_ACTIONS_MIN   16u
 #define AS_ACTIONS_MAX   256u
-#define AS_ACTIONS_ALL_N (1u << 20)
+#define AS_ACTIONS_ALL_N (1u << 14)
 
 /* An event at a time; of one time the lowest order comes first. */
 struct as_due {
@@ -111,19 +112,21 @@ struct as_rank_state {
     struct as_action *action; /* as_replay.read_n of them */
 };
 
-/* Sorted by when they were ready, then sender, then the sender's order. */
-struct as_message_queue {
-    AS_VEC(uint32_t) message;
-};
+/* Messages in queues are sorted by when they were ready, then sender, then the sender's order. */
 
 /* A network of a node, of a machine (at its first node), or of all (at node 0). */
 struct as_network_state {
     uint32_t bus_n; /* buses in use */
     bool is_changed;
-    struct as_message_queue queue;
+    struct as_due_heap queue; /* that may begin if a bus is free */
+};
+/* Links of a node in one direction. */
+struct as_links_state {
+    uint32_t used_n;
+    struct as_due_heap queue; /* that found all of these links in use */
 };
 struct as_node_state {
-    uint32_t in_n[AS_NETWORKS_N], out_n[AS_NETWORKS_N]; /* links in use */
+    struct as_links_state in[AS_NETWORKS_N], out[AS_NETWORKS_N];
     struct as_network_state network[AS_NETWORKS_N];
 };
 struct as_changed_network {

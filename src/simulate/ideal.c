@@ -35,7 +35,17 @@ struct as_ideal_shares as_ideal_shares_of(const struct as_ideal_run *run, double
                                     .lost_serialisation = (ideal_ns - longest_ns) / elapsed_ns};
 }
 
-int as_ideal_run_of(const struct as_trace *trace, struct as_ideal_run *out, struct assay_error *err)
+static void ask_for_regions(struct as_program *program, const struct as_ideal_wish *wish)
+{
+    if (!wish || wish->region_n == 0)
+        return;
+    as_recorded_mark_regions(program, wish->region, wish->region_n);
+    program->mark = wish->mark;
+    program->mark_context = wish->mark_context;
+}
+
+int as_ideal_run_of(const struct as_trace *trace, const struct as_ideal_wish *wish,
+                    struct as_ideal_run *out, struct assay_error *err)
 {
     struct as_recorded recorded = {0};
     struct as_program program = {0};
@@ -44,8 +54,11 @@ int as_ideal_run_of(const struct as_trace *trace, struct as_ideal_run *out, stru
     *out = (struct as_ideal_run){0};
     as_machine_ideal(&model);
     int rc = as_recorded_open(trace, NULL, 0, &recorded, &program, err);
-    if (rc == 0)
+    if (rc == 0) {
+        ask_for_regions(&program, wish);
         rc = as_simulate_program(&program, &model, &result, err);
+        program.mark = NULL;
+    }
     if (rc == 0)
         rc = check_whole(&recorded, err);
     if (rc == 0)
@@ -55,6 +68,8 @@ int as_ideal_run_of(const struct as_trace *trace, struct as_ideal_run *out, stru
     as_vec_foreach (&result.rank, rank)
         if (rc == 0 && rank->computing_ns > out->longest_ns)
             out->longest_ns = rank->computing_ns;
+    if (rc == 0 && wish && wish->even)
+        rc = as_even_gain_of(&program, &result, out->recorded_ns, &out->even, err);
     as_simulated_fini(&result);
     as_program_fini(&program);
     as_recorded_fini(&recorded);

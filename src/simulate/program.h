@@ -38,8 +38,9 @@ struct as_action {
     bool is_synchronous;        /* SEND: rendezvous, whatever its size */
     uint32_t partner;           /* SEND, RECEIVE: a rank of the program */
     uint32_t comm;              /* place in as_program.comm */
-    int32_t tag;                /* SEND, RECEIVE */
-    uint32_t name;              /* COMPUTE: 1 + place of its function in as_speed.name, 0: none */
+    int32_t tag;                /* SEND, RECEIVE; MARK: 1 a region begins, -1 it ends, 0 else */
+    uint32_t name;              /* COMPUTE: 1 + place of its function in as_speed.name, 0: none;
+                                   MARK of a region: 1 + its place */
     int64_t ns;                 /* COMPUTE; MARK: the recorded time */
     int64_t sent_b, received_b; /* SEND: sent_b; COLLECTIVE: both, of this rank */
     int64_t request;            /* MARK: number of events of the rank until then */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Transfers: a bus, an out-link and an in-link at once, or the queue for them. */
 #include <assert.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "simulate/engine.h"
@@ -35,19 +34,45 @@ static struct as_node_state *links_of(const struct as_replay *sim, const struct 
     return &sim->node[m->network == AS_NETWORK_WIDE ? r->machine : r->node];
 }
 
+static struct as_links_state *out_links_of(const struct as_replay *sim,
+                                           const struct as_in_flight *m)
+{
+    return &links_of(sim, m, m->from)->out[m->network];
+}
+
+static struct as_links_state *in_links_of(const struct as_replay *sim, const struct as_in_flight *m)
+{
+    return &links_of(sim, m, m->to)->in[m->network];
+}
+
 static void hold_resources(struct as_replay *sim, const struct as_in_flight *m)
 {
     network_of(sim, m)->bus_n++;
-    links_of(sim, m, m->from)->out_n[m->network]++;
-    links_of(sim, m, m->to)->in_n[m->network]++;
+    out_links_of(sim, m)->used_n++;
+    in_links_of(sim, m)->used_n++;
 }
 
-static bool has_links(const struct as_replay *sim, const struct as_in_flight *m)
+static int queue_message(struct as_replay *sim, struct as_due_heap *queue, uint32_t message)
+{
+    const struct as_in_flight *m = &sim->message.at[message];
+    return as_due_push(queue, m->ready_ns, (uint64_t)m->from << 32 | m->sequence, message);
+}
+
+/* The first message that found all of these links in use may begin if one is free now. It is before
+ * the others in the queue of the network, so that they follow one by one. */
+static int wake_first(struct as_replay *sim, struct as_links_state *links, uint32_t limit_n)
+{
+    if (links->queue.due.n == 0 || !is_left(links->used_n, limit_n))
+        return 0;
+    const uint32_t message = as_due_pop(&links->queue);
+    return queue_message(sim, &network_of(sim, &sim->message.at[message])->queue, message);
+}
+
+static int wake_both(struct as_replay *sim, const struct as_in_flight *m)
 {
     const struct as_network *network = &sim->model->network[m->network];
-    const struct as_node_state *from = links_of(sim, m, m->from), *to = links_of(sim, m, m->to);
-    return is_left(from->out_n[m->network], network->out_links) &&
-           is_left(to->in_n[m->network], network->in_links);
+    AS_TRY(wake_first(sim, out_links_of(sim, m), network->out_links));
+    return wake_first(sim, in_links_of(sim, m), network->in_links);
 }
 
 /* The queue that its resources are for is to be scanned. */
@@ -67,9 +92,9 @@ int as_sim_release(struct as_replay *sim, int64_t ns)
         const uint32_t message = as_due_pop(&sim->ends);
         const struct as_in_flight *m = &sim->message.at[message];
         network_of(sim, m)->bus_n--;
-        links_of(sim, m, m->from)->out_n[m->network]--;
-        links_of(sim, m, m->to)->in_n[m->network]--;
-        if (mark_changed(sim, m) < 0)
+        out_links_of(sim, m)->used_n--;
+        in_links_of(sim, m)->used_n--;
+        if (mark_changed(sim, m) < 0 || wake_both(sim, m) < 0)
             return as_error_nomem(sim->err, "the queues of messages");
         as_sim_drop(sim, message);
     }
@@ -113,51 +138,28 @@ int as_sim_transfer(struct as_replay *sim, uint32_t message, int64_t ready_ns)
 
 /* ---- Queues ---------------------------------------------------------------------------------- */
 
-static bool is_queued_before(const struct as_in_flight *a, const struct as_in_flight *b)
+/* Begins the message if its links are free, else moves it to the queue of those in use. A message
+ * is queued for the resource that is missing first. */
+static int try_message(struct as_replay *sim, uint32_t message, int64_t ns)
 {
-    if (a->ready_ns != b->ready_ns)
-        return a->ready_ns < b->ready_ns;
-    return a->from != b->from ? a->from < b->from : a->sequence < b->sequence;
-}
-
-/* Sorted by when they were ready, then sender, then the sender's order. */
-static int insert_queued(struct as_replay *sim, struct as_message_queue *queue, uint32_t message)
-{
-    AS_TRY(as_vec_push(&queue->message, message));
-    size_t at = queue->message.n - 1;
-    for (; at > 0 &&
-           is_queued_before(&sim->message.at[message], &sim->message.at[queue->message.at[at - 1]]);
-         at--)
-        queue->message.at[at] = queue->message.at[at - 1];
-    queue->message.at[at] = message;
-    return 0;
-}
-
-/* Begins those for which everything is free, in order; a later one may overtake. A message is
- * queued for the resource that is missing first. The scan ends at once if no bus is left. */
-static int scan_queue(struct as_replay *sim, struct as_message_queue *queue, const uint32_t *bus_n,
-                      uint32_t buses, int64_t ns)
-{
-    size_t kept = 0, at = 0;
-    int rc = 0;
-    for (; rc == 0 && at < queue->message.n && is_left(*bus_n, buses); at++) {
-        const uint32_t message = queue->message.at[at];
-        struct as_in_flight *m = &sim->message.at[message];
-        if (!has_links(sim, m)) {
-            if (m->queued_for == AS_QUEUED_FOR_NOTHING)
-                m->queued_for = ns > m->ready_ns ? AS_QUEUED_FOR_BUS : AS_QUEUED_FOR_LINK;
-            queue->message.at[kept++] = message;
-            continue;
-        }
-        if (m->queued_for == AS_QUEUED_FOR_NOTHING && ns > m->ready_ns)
-            m->queued_for = AS_QUEUED_FOR_BUS;
-        rc = begin_transfer(sim, message, ns);
-        as_sim_drop(sim, message);
+    struct as_in_flight *m = &sim->message.at[message];
+    const struct as_network *network = &sim->model->network[m->network];
+    struct as_links_state *out = out_links_of(sim, m), *in = in_links_of(sim, m);
+    const bool has_out = is_left(out->used_n, network->out_links);
+    const bool has_both = has_out && is_left(in->used_n, network->in_links);
+    if (m->queued_for == AS_QUEUED_FOR_NOTHING && (ns > m->ready_ns || !has_both))
+        m->queued_for = ns > m->ready_ns ? AS_QUEUED_FOR_BUS : AS_QUEUED_FOR_LINK;
+    if (!has_both) {
+        if (queue_message(sim, has_out ? &in->queue : &out->queue, message) < 0 ||
+            wake_both(sim, m) < 0)
+            return as_error_nomem(sim->err, "the queues of messages");
+        return 0;
     }
-    memmove(queue->message.at + kept, queue->message.at + at,
-            (queue->message.n - at) * sizeof *queue->message.at);
-    queue->message.n = kept + queue->message.n - at;
-    return rc;
+    AS_TRY(begin_transfer(sim, message, ns));
+    if (wake_both(sim, &sim->message.at[message]) < 0)
+        return as_error_nomem(sim->err, "the queues of messages");
+    as_sim_drop(sim, message);
+    return 0;
 }
 
 static int queue_ready_messages(struct as_replay *sim, int64_t ns)
@@ -165,10 +167,18 @@ static int queue_ready_messages(struct as_replay *sim, int64_t ns)
     while (as_due_first_ns(&sim->ready) <= ns) {
         const uint32_t message = as_due_pop(&sim->ready);
         const struct as_in_flight *m = &sim->message.at[message];
-        struct as_message_queue *queue = &network_of(sim, m)->queue;
-        if (mark_changed(sim, m) < 0 || insert_queued(sim, queue, message) < 0)
+        if (mark_changed(sim, m) < 0 || queue_message(sim, &network_of(sim, m)->queue, message) < 0)
             return as_error_nomem(sim->err, "the queues of messages");
     }
+    return 0;
+}
+
+/* In order, until no bus is left; a later message may overtake one that lacks a link. */
+static int scan_queue(struct as_replay *sim, struct as_network_state *network, uint32_t buses,
+                      int64_t ns)
+{
+    while (network->queue.due.n && is_left(network->bus_n, buses))
+        AS_TRY(try_message(sim, as_due_pop(&network->queue), ns));
     return 0;
 }
 
@@ -179,8 +189,7 @@ int as_sim_begin_ready(struct as_replay *sim, int64_t ns)
         const struct as_changed_network at = sim->changed.at[i];
         struct as_network_state *network = &sim->node[at.node].network[at.network];
         network->is_changed = false;
-        AS_TRY(scan_queue(sim, &network->queue, &network->bus_n,
-                          sim->model->network[at.network].buses, ns));
+        AS_TRY(scan_queue(sim, network, sim->model->network[at.network].buses, ns));
     }
     sim->changed.n = 0;
     return 0;

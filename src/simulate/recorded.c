@@ -67,6 +67,14 @@ static uint32_t speed_name_of(const struct recorded_reader *reader, const char *
     return 0;
 }
 
+static uint32_t region_of(const struct recorded_reader *reader, const char *text)
+{
+    for (size_t i = 0; i < reader->region_n; i++)
+        if (strcmp(reader->region[i], text) == 0)
+            return (uint32_t)i + 1;
+    return 0;
+}
+
 /* ---- Communicators --------------------------------------------------------------------------- */
 
 /* The communicator of a record. NULL: not defined. */
@@ -129,6 +137,12 @@ static int add_mark(const struct recorded_step *r)
                                                    .ns = r->ns,
                                                    .request = r->thread->events_n})
                : 0;
+}
+
+static int add_region_mark(const struct recorded_step *r, uint32_t region, int32_t tag)
+{
+    return add_action(
+        r, &(struct as_action){.kind = AS_ACTION_MARK, .tag = tag, .name = region, .ns = r->ns});
 }
 
 static int64_t bounded_size(int64_t size_b)
@@ -391,10 +405,14 @@ static int on_enter(const struct recorded_step *r, const struct as_trace_event *
     const uint32_t speed_name = name.group == AS_TRACE_OF_USER && r->reader->name_n
                                     ? speed_name_of(r->reader, name.text)
                                     : 0;
-    if (is_first || speed_name) {
+    if (name.group == AS_TRACE_OF_USER && r->reader->region_n)
+        frame.region = region_of(r->reader, name.text);
+    if (is_first || speed_name || frame.region) {
         AS_TRY(add_burst(r));
         AS_TRY(add_mark(r));
     }
+    if (frame.region)
+        AS_TRY(add_region_mark(r, frame.region, 1));
     if (is_first) {
         t->routine = name.text;
         t->is_collective = name.group == AS_TRACE_OF_MPI_COLLECTIVE;
@@ -413,10 +431,12 @@ static int leave_recorded_frame(const struct recorded_step *r)
 {
     struct recorded_thread *t = r->thread;
     const struct recorded_frame frame = t->frame.at[t->frame.n - 1];
-    if (t->speed_name != frame.speed_name) {
+    if (t->speed_name != frame.speed_name || frame.region) {
         AS_TRY(add_burst(r));
         AS_TRY(add_mark(r));
     }
+    if (frame.region)
+        AS_TRY(add_region_mark(r, frame.region, -1));
     t->frame.n--;
     t->speed_name = frame.speed_name;
     if (!frame.is_mpi || --t->mpi_depth)

@@ -184,6 +184,14 @@ void as_recorded_mark(struct as_program *program, const struct as_recorded *befo
     reader->marked_since = before;
 }
 
+void as_recorded_mark_regions(struct as_program *program, const char *const *region,
+                              size_t region_n)
+{
+    struct recorded_reader *reader = program->context;
+    reader->region = region;
+    reader->region_n = region_n;
+}
+
 uint32_t as_recorded_tid(const struct as_program *program, uint32_t rank)
 {
     const struct recorded_reader *reader = program->context;

@@ -16,6 +16,7 @@
 struct recorded_frame {
     int64_t name;
     uint32_t speed_name; /* 1 + place in the names; 0: none */
+    uint32_t region;     /* its own: 1 + place in the regions; 0: none */
     bool is_mpi;
 };
 
@@ -67,6 +68,8 @@ struct recorded_reader {
     const char **name; /* borrowed texts */
     size_t name_n;
     const struct as_recorded *marked_since; /* its begins; NULL: no marks */
+    const char *const *region;              /* borrowed; have marks */
+    size_t region_n;
 };
 
 /* recorded_comms.c: the place of a communicator in the program, by its global number; NO_PLACE:

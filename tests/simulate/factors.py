@@ -11,57 +11,9 @@ import subprocess
 import sys
 import tempfile
 
-MS, STEPS = 1_000_000, 10
-BARRIER, SENDRECV, SEND, RECEIVE, INIT, FINALIZE = ((50000002, 8), (50000001, 41), (50000001, 1),
-                                                    (50000001, 2), (50000003, 31), (50000003, 32))
+from made_trace import MS, RECEIVE, SEND, SENDRECV, Trace
 
-
-class Trace:
-    """A .prv of ranks. The case moves their clocks. Times are ns."""
-
-    def __init__(self, ranks):
-        self.now, self.lines = [0] * ranks, []
-        for rank in range(ranks):
-            self.call(rank, INIT, MS)
-
-    def call(self, rank, routine, until):
-        head = f"2:{rank + 1}:1:{rank + 1}:1"
-        of_world = ":50100001:0:50100002:0:50100004:1" if routine == BARRIER else ""
-        self.lines.append((self.now[rank],
-                           f"{head}:{self.now[rank]}:{routine[0]}:{routine[1]}{of_world}"))
-        self.lines.append((until, f"{head}:{until}:{routine[0]}:0"))
-        self.now[rank] = until
-
-    def compute(self, rank, ns):
-        self.now[rank] += ns
-
-    def function(self, rank, value):
-        self.lines.append((self.now[rank], f"2:{rank + 1}:1:{rank + 1}:1:{self.now[rank]}:"
-                           f"60000019:{value}"))
-
-    def barrier(self):
-        until = max(self.now)
-        for rank in range(len(self.now)):
-            self.call(rank, BARRIER, until + 1)
-
-    def message(self, source, sent, target, received, size):
-        """Sent and received in calls that begin then, and end at their second times."""
-        a, b = source + 1, target + 1
-        self.lines.append((sent[0], f"3:{a}:1:{a}:1:{sent[0]}:{sent[0]}:{b}:1:{b}:1:"
-                           f"{received[0]}:{received[1]}:{size}:0"))
-
-    def write(self, path):
-        ranks = len(self.now)
-        until = max(self.now) + MS
-        for rank in range(ranks):
-            self.call(rank, FINALIZE, until)
-        cpus = ",".join(["1:1"] * ranks)
-        members = ":".join(str(rank + 1) for rank in range(ranks))
-        with open(path, "w", encoding="ascii") as out:
-            out.write(f"#Paraver (01/01/2026 at 00:00):{max(self.now)}_ns:1({ranks}):1:"
-                      f"{ranks}({cpus}),1\nc:1:1:{ranks}:{members}\n")
-            for _, line in sorted(self.lines, key=lambda pair: pair[0]):
-                out.write(line + "\n")
+STEPS = 10
 
 
 def imbalance(path):
@@ -115,16 +67,48 @@ def two_phases(path):
     within each region makes both ranks leave together."""
     trace = Trace(2)
     for _ in range(3):
-        for value, lengths in ((1, (10, 30)), (2, (20, 20))):
+        for name, lengths in (("uneven", (10, 30)), ("even", (20, 20))):
             for rank, length in enumerate(lengths):
-                trace.function(rank, value)
+                trace.region(rank, name)
                 trace.compute(rank, length * MS)
             trace.barrier()
             for rank in range(2):
-                trace.function(rank, 0)
+                trace.region(rank, None)
     trace.write(path)
-    with open(path[:-3] + "pcf", "w", encoding="ascii") as out:
-        out.write("EVENT_TYPE\n0 60000019 User function\nVALUES\n0 End\n1 uneven\n2 even\n\n")
+
+
+def chained_phases(path):
+    """Three steps of two ranks. In `sweep` rank 1 computes 10 ms after the 10 ms of rank 0. In
+    `swap` both compute 5 ms and exchange 1 MB for 20 ms. On the ideal network `sweep` still takes
+    20 ms and `swap` takes 5."""
+    trace = Trace(2)
+    for _ in range(3):
+        for rank in range(2):
+            trace.region(rank, "step")
+            trace.region(rank, "sweep")
+        begin = trace.now[0]
+        trace.compute(0, 10 * MS)
+        sent = trace.now[0], trace.now[0] + 1
+        received = begin, trace.now[0] + 1
+        trace.message(0, sent, 1, received, 8)
+        trace.call(0, SEND, sent[1])
+        trace.call(1, RECEIVE, received[1])
+        trace.compute(1, 10 * MS - 1)
+        trace.barrier()
+        for rank in range(2):
+            trace.region(rank, None)
+            trace.region(rank, "swap")
+            trace.compute(rank, 5 * MS)
+        begin = trace.now[0]
+        for rank in range(2):
+            call = begin, begin + 20 * MS
+            trace.message(rank, call, 1 - rank, call, 1_000_000)
+            trace.call(rank, SENDRECV, call[1])
+        for rank in range(2):
+            trace.region(rank, None)
+            trace.region(rank, None)
+    trace.write(path)
+    return {"sweep": (0.5, 1), "swap": (1, 0.2), "step": (15 / 25, 25 / 45)}
 
 
 def replication(path, ranks):
@@ -180,9 +164,26 @@ class Cases:
         whole = lost.pop("mpi_parallel_efficiency")
         self.near(f"losses add up: {name}", {"sum": sum(lost.values())}, {"sum": whole})
 
-    def phases(self, *words):
-        return json.loads(self.run("show", "phases.assay", "--view", "phases", "--format", "json",
+    def phases(self, *words, name="phases.assay"):
+        return json.loads(self.run("show", name, "--view", "phases", "--format", "json",
                                    *words))
+
+    def ideal_phases(self):
+        """Serialisation and transfer of regions and iterations."""
+        want = chained_phases(os.path.join(self.directory, "chained.prv"))
+        self.run("import", "chained.prv", "-o", "chained.assay")
+        for region, (serialisation, transfer_share) in want.items():
+            rows = self.phases("--region", region, name="chained.assay")
+            self.check(f"rows of {region}", [row["iteration"] for row in rows] == [None, 1, 2, 3],
+                       rows)
+            for row in rows:
+                self.near(f"ideal network: {region}, iteration {row['iteration']}",
+                          {key: row[f"mpi_{key}_pct"] / 100
+                           for key in ("serialisation", "transfer")},
+                          {"serialisation": serialisation, "transfer": transfer_share})
+                product = row["mpi_serialisation_pct"] * row["mpi_transfer_pct"] / 100
+                self.near(f"product: {region}, iteration {row['iteration']}",
+                          {"share": product}, {"share": row["mpi_communication_pct"]})
 
     def phase(self):
         """T of `uneven` is 30 ms, its mean 20: balance 2 / 3. `even` loses nothing."""
@@ -235,8 +236,8 @@ class Cases:
         self.near("weak scaling", found, {("computation_scalability", 4): 4 * 60 / 120})
         self.store(names)
 
-    def rows(self, view):
-        return json.loads(self.run("show", "replication.assay", "--view", view, "--format", "json"))
+    def rows(self, view, name="replication.assay"):
+        return json.loads(self.run("show", name, "--view", view, "--format", "json"))
 
     def store(self, names):
         """The stored model is the formula at each size, also between and beyond those measured."""
@@ -263,6 +264,10 @@ class Cases:
         self.check("stored factors", off < 1e-3, off)
         self.check("curves have intervals", all(row["low"] <= row["value"] <= row["high"]
                                                 for row in parts["curve"]), parts["curve"])
+        self.run("merge", "replication.assay", "-o", "merged.assay")
+        self.check("a merged run keeps its model", all(
+            self.rows(view) == self.rows(view, "merged.assay")
+            for view in ("scalings", "scaling_laws", "scaling_factors")), self.rows("scalings"))
         report = json.loads(self.run("report", "replication.assay", "--format", "json", "-o", "-"))
         shown = [row for row in report["scaling"]["factors"]]
         key = ("part", "factor", "size", "value", "low", "high")
@@ -287,6 +292,7 @@ def main():
         for make in (imbalance, serialisation, transfer):
             cases.loss(make)
         cases.phase()
+        cases.ideal_phases()
         cases.scale()
         print(f"1..{cases.n}")
         sys.exit(cases.failed > 0)

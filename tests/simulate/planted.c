@@ -39,7 +39,7 @@ __attribute__((noinline)) static void light(void)
     compute_for(10000);
 }
 
-UNTRACED static void pass_along(void)
+UNTRACED __attribute__((noinline)) static void pass_along(void)
 {
     int token = 0;
     if (rank > 0)
@@ -49,7 +49,7 @@ UNTRACED static void pass_along(void)
         MPI_Send(&token, 1, MPI_INT, rank + 1, 0, MPI_COMM_WORLD);
 }
 
-UNTRACED static void move_around(char *sent, char *received)
+UNTRACED __attribute__((noinline)) static void move_around(char *sent, char *received)
 {
     compute_for(5000);
     MPI_Sendrecv(sent, MESSAGE_B, MPI_CHAR, (rank + 1) % size, 0, received, MESSAGE_B, MPI_CHAR,

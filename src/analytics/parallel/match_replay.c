@@ -204,6 +204,22 @@ static int finish_match(void *context, const struct as_message *message)
     return 0;
 }
 
+static void write_exchanges(const struct as_exchanges *exchanges, struct as_shuffle_out *to)
+{
+    as_vec_foreach (&exchanges->row, row) {
+        const struct as_part_exchange fields = {.location = row->location,
+                                                .site = row->site,
+                                                .from = row->from,
+                                                .to = row->to,
+                                                .n = (int64_t)row->n,
+                                                .size_b = (int64_t)row->size_b,
+                                                .transfer_ns = row->transfer_ns,
+                                                .wait_ns = row->wait_ns};
+        const struct as_shuffle_record record = as_part_pack_exchange(NULL, &fields);
+        as_shuffle_write(to, AS_MATCHED_COUNTS, &record);
+    }
+}
+
 static int write_match_results(const struct replay *r, size_t late, const struct as_traced *traced,
                                struct assay_error *err)
 {
@@ -232,6 +248,7 @@ static int write_match_results(const struct replay *r, size_t late, const struct
         if (size->n)
             as_shuffle_write(to, AS_MATCHED_COUNTS, &record);
     }
+    write_exchanges(&traced->exchanges, to);
     return as_shuffle_close(&to, err);
 }
 

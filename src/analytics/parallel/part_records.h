@@ -97,6 +97,10 @@ struct as_part_size {
     int64_t size_class, n, size_b;
 };
 
+struct as_part_exchange {
+    int64_t location, site, from, to, n, size_b, transfer_ns, wait_ns;
+};
+
 /* Totals of the walk of a part, and of its matches. */
 struct as_part_found_totals {
     int64_t events_n, broken_n, bin_ns, partition, unshared_n;
@@ -126,6 +130,7 @@ struct as_part_match_totals {
     X(THREAD, thread, 0u)                                                                          \
     X(BIN, bin, 0u)                                                                                \
     X(SIZE, size, 0u)                                                                              \
+    X(EXCHANGE, exchange, 0u)                                                                      \
     X(FOUND_TOTALS, found_totals, 0u)                                                              \
     X(MATCH_TOTALS, match_totals, 0u)
 

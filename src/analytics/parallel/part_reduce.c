@@ -193,6 +193,24 @@ static int read_size_record(struct gather *g, const struct as_shuffle_record *re
     return 0;
 }
 
+static int read_exchange_record(struct gather *g, const struct as_shuffle_record *record)
+{
+    struct as_part_exchange f;
+    AS_TRY(as_part_unpack_exchange(record, &f));
+    if (!has_location(g, f.location))
+        return ASSAY_ERR_CORRUPT;
+    const struct as_exchange exchange = {
+        .location = (uint32_t)f.location,
+        .site = site_of(g, part_of_location(g, (uint32_t)f.location), f.site),
+        .from = f.from,
+        .to = f.to,
+        .n = (uint64_t)f.n,
+        .size_b = (uint64_t)f.size_b,
+        .transfer_ns = f.transfer_ns,
+        .wait_ns = f.wait_ns};
+    return as_exchanges_add(&g->out->exchanges, &exchange);
+}
+
 static int read_match_totals(void *context, uint32_t part, const struct as_shuffle_record *record)
 {
     struct gather *g = context;
@@ -201,6 +219,8 @@ static int read_match_totals(void *context, uint32_t part, const struct as_shuff
     (void)part;
     if (record->kind == AS_PART_SIZE)
         return read_size_record(g, record);
+    if (record->kind == AS_PART_EXCHANGE)
+        return read_exchange_record(g, record);
     AS_TRY(as_part_unpack_match_totals(record, &f));
     a->violated_n += (uint64_t)f.violated_n;
     a->messages.matched_n += (uint64_t)f.matched_n;
@@ -263,9 +283,7 @@ static int read_part_records(struct gather *g, uint32_t part, struct assay_error
         return as_error_set(err, rc, "rank %u finds other trace streams than rank 0", part);
     AS_TRY(rc);
     AS_TRY(read_unordered_records(g, AS_PART_FOUND, AS_FOUND_BINS, part, read_bin_record, err));
-    AS_TRY(
-        read_unordered_records(g, AS_PART_FOUND, AS_FOUND_THREADS, part, read_thread_record, err));
-    return read_unordered_records(g, AS_PART_MATCHED, AS_MATCHED_COUNTS, part, read_match_totals,
+    return read_unordered_records(g, AS_PART_FOUND, AS_FOUND_THREADS, part, read_thread_record,
                                   err);
 }
 
@@ -279,6 +297,9 @@ static int read_all_parts(struct gather *g, struct assay_error *err)
     for (uint32_t part = 0; part < g->part->part_n; part++)
         AS_TRY(read_part_records(g, part, err));
     AS_TRY(merge_ordered_records(g, AS_PART_FOUND, AS_FOUND_SITES, read_site_record, err));
+    for (uint32_t part = 0; part < g->part->part_n; part++)
+        AS_TRY(read_unordered_records(g, AS_PART_MATCHED, AS_MATCHED_COUNTS, part,
+                                      read_match_totals, err));
     AS_TRY(merge_ordered_records(g, AS_PART_FOUND, AS_FOUND_SUMS, read_sum_record, err));
     AS_TRY(merge_ordered_records(g, AS_PART_FOUND, AS_FOUND_TRAFFIC, read_traffic_record, err));
     AS_TRY(merge_ordered_records(g, AS_PART_FOUND, AS_FOUND_SAMPLES, read_samples_record, err));

@@ -396,7 +396,9 @@ static int add_phases(const struct as_trace_facts *f, struct assay_error *err)
             .communication_pct = phase_share(e->communication),
             .mpi_parallel_pct = phase_share(e->mpi_parallel),
             .mpi_balance_pct = phase_share(e->mpi_balance),
-            .mpi_communication_pct = phase_share(e->mpi_communication)};
+            .mpi_communication_pct = phase_share(e->mpi_communication),
+            .mpi_serialisation_pct = phase_share(e->mpi_serialisation),
+            .mpi_transfer_pct = phase_share(e->mpi_transfer)};
         AS_TRY(assay_experiment_add_trace_phase(f->experiment, &row, err));
     }
     return 0;
@@ -422,6 +424,22 @@ static int add_messages(const struct as_trace_facts *f, struct assay_error *err)
                                                          .wait_ns = size->wait_ns};
         if (size->n)
             AS_TRY(assay_experiment_add_trace_message_size(f->experiment, &row, err));
+    }
+    return 0;
+}
+
+static int add_exchanges(const struct as_trace_facts *f, struct assay_error *err)
+{
+    as_vec_foreach (&f->traced->exchanges.row, exchange) {
+        const struct assay_row_trace_exchange row = {.trace_id = f->trace_id,
+                                                     .trace_site_id = site_of(f, exchange->site),
+                                                     .from_rank = exchange->from,
+                                                     .to_rank = exchange->to,
+                                                     .n = (int64_t)exchange->n,
+                                                     .size_b = (int64_t)exchange->size_b,
+                                                     .transfer_ns = exchange->transfer_ns,
+                                                     .wait_ns = exchange->wait_ns};
+        AS_TRY(assay_experiment_add_trace_exchange(f->experiment, &row, err));
     }
     return 0;
 }
@@ -504,12 +522,14 @@ static int store_trace_facts(void *context, struct assay_error *err)
     AS_TRY(add_waits(f, err));
     AS_TRY(add_late(f, err));
     AS_TRY(add_messages(f, err));
+    AS_TRY(add_exchanges(f, err));
     AS_TRY(add_phases(f, err));
     AS_TRY(as_trace_partial(f, err));
     AS_TRY(as_trace_clocks(f, err));
     AS_TRY(add_unshared(f, err));
     AS_TRY(add_static(f, err));
     AS_TRY(as_trace_unsimulated(f, err));
+    AS_TRY(as_trace_gains(f, err));
     return as_trace_metrics(f, err);
 }
 

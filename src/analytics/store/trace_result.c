@@ -68,7 +68,7 @@ static int watch_message(void *context, const struct as_message *message)
     struct as_size_class *size = &traced->size[as_size_class_of(message->received_b)];
     size->n++;
     size->size_b += message->received_b > 0 ? (uint64_t)message->received_b : 0;
-    return 0;
+    return as_exchanges_message(&traced->exchanges, message);
 }
 
 static void sum_size_waits(struct as_traced *traced)
@@ -181,6 +181,7 @@ int as_traced_analyse(struct as_traced *out, struct as_party *party, struct assa
     const bool together = party && as_part_is_possible(&out->trace);
     AS_TRY(together ? analyse_together(out, party, err) : analyse_alone(out, err));
     as_counters_sort(&out->counters);
+    as_exchanges_sort(&out->exchanges);
     sum_size_waits(out);
     AS_TRY(as_wait_sums_of(&out->analysis, &out->sums, err));
     return as_timeline_finish(&out->timeline, &out->analysis) < 0
@@ -228,6 +229,7 @@ void as_traced_fini(struct as_traced *traced)
     as_wait_sums_fini(&traced->sums);
     as_analysis_fini(&traced->analysis);
     as_timeline_fini(&traced->timeline);
+    as_exchanges_fini(&traced->exchanges);
     as_counters_fini(&traced->counters);
     as_vec_foreach (&traced->gaps, gaps)
         as_vec_fini(&gaps->gap);

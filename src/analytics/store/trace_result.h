@@ -9,6 +9,7 @@
 #include <assay/experiment.h>
 
 #include "analytics/state/counters.h"
+#include "analytics/state/exchanges.h"
 #include "analytics/state/gaps.h"
 #include "analytics/state/range.h"
 #include "analytics/state/sampled.h"
@@ -26,6 +27,19 @@ struct as_size_class {
 /* Returns the smallest size of a class, in bytes. */
 int64_t as_size_class_from(unsigned at);
 
+/* Changes of a run, with gains by a simulation of its trace. Constant, word, title. */
+#define AS_TRACE_GAINS(X)                                                                          \
+    X(EVEN, "even_ranks", "ranks compute for as long as the mean")                                 \
+    X(NETWORK, "ideal_network", "messages take no time")                                           \
+    X(CHAIN, "no_chains", "no rank waits for another in turn")
+#define AS_TRACE_GAIN_ENUM(name, word, title) AS_TRACE_GAIN_##name,
+enum as_trace_gain_kind { AS_TRACE_GAINS(AS_TRACE_GAIN_ENUM) AS_TRACE_GAINS_N };
+#undef AS_TRACE_GAIN_ENUM
+struct as_trace_gain {
+    bool is_known;
+    int64_t saved_ns, low_ns, high_ns; /* of the run */
+};
+
 struct as_traced {
     struct as_trace trace;
     bool is_ranged;       /* only a part of the trace is analysed */
@@ -34,6 +48,8 @@ struct as_traced {
     struct as_wait_sums sums;
     struct as_timeline timeline;
     struct as_size_class size[AS_SIZE_CLASSES_N];
+    struct as_exchanges exchanges;
+    struct as_trace_gain gain[AS_TRACE_GAINS_N];
     struct as_counters counters;
     AS_VEC(struct as_gaps) gaps; /* by trace thread */
     struct as_sampled sampled;
@@ -68,6 +84,8 @@ int as_traced_simulate(struct as_traced *traced, const char *directory, struct a
 /* Writes the flag of a run that was not simulated. Errors: those of the experiment. */
 struct as_trace_facts;
 int as_trace_unsimulated(const struct as_trace_facts *facts, struct assay_error *err);
+/* Writes the rows of known gains. Errors: those of the experiment. */
+int as_trace_gains(const struct as_trace_facts *facts, struct assay_error *err);
 /* Analyses the trace that is open in `out`, but computes neither losses nor costs. */
 int as_traced_analyse(struct as_traced *out, struct as_party *party, struct assay_error *err);
 /* parallel.c: analyses the part of this process while the other ranks analyse theirs. The caller

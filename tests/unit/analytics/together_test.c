@@ -349,6 +349,10 @@ static void say_rest(FILE *out, const struct as_traced *t)
         if (t->size[i].n)
             fprintf(out, "size %u: %lu %lu %ld\n", i, (unsigned long)t->size[i].n,
                     (unsigned long)t->size[i].size_b, (long)t->size[i].wait_ns);
+    as_vec_foreach (&t->exchanges.row, row)
+        fprintf(out, "exchange %u %ld %ld: %lu %lu %ld %ld\n", row->site, (long)row->from,
+                (long)row->to, (unsigned long)row->n, (unsigned long)row->size_b,
+                (long)row->transfer_ns, (long)row->wait_ns);
     as_vec_foreach (&t->analysis.sum, sum)
         fprintf(out, "calls %u %s %lu %ld\n", sum->location, t->analysis.site.at[sum->site].routine,
                 (unsigned long)sum->calls_n, (long)sum->time_ns);

@@ -257,6 +257,57 @@ static void a_second_copy_shares_the_program(void **state)
     assay_experiment_close(&to, NULL);
 }
 
+/* The times of a simulated run, and a model with a factor at `size_n` sizes. */
+static void add_models(struct assay_experiment *e, int64_t run, int size_n)
+{
+    struct assay_row_scaling_factor factor = {
+        .part = "measured", .factor = "speedup", .title = "speed-up", .value = 1};
+    const struct assay_row_simulation simulation = {
+        .run_id = run, .total_ns = 1000 * size_n, .ideal_ns = 900};
+    const struct assay_row_scaling scaling = {
+        .run_id = run, .kind = "strong", .work = "useful", .size_n = size_n, .lowest = "transfer"};
+
+    fine(assay_experiment_add_simulation(e, &simulation, err));
+    fine(assay_experiment_add_scaling(e, &scaling, &factor.scaling_id, err));
+    const struct assay_row_scaling_law law = {.scaling_id = factor.scaling_id,
+                                              .factor = "speedup",
+                                              .title = "speed-up",
+                                              .law = "linear",
+                                              .formula = "a + f P",
+                                              .a = size_n};
+    fine(assay_experiment_add_scaling_law(e, &law, err));
+    for (; factor.position < size_n; factor.position++) {
+        factor.size = (double)(1 << factor.position);
+        fine(assay_experiment_add_scaling_factor(e, &factor, err));
+    }
+}
+
+/* Two inputs have models of the run: that of the first one is kept, with none of the other's
+ * rows. */
+static void models_of_the_first_are_kept(void **state)
+{
+    struct assay_experiment *first = new_experiment(state, "first.assay"),
+                            *second = new_experiment(state, "second.assay"),
+                            *to = new_experiment(state, "to.assay");
+    struct as_copy *copy;
+
+    const int64_t run[] = {new_run(first), new_run(second), new_run(to)};
+    add_models(first, run[0], 2);
+    add_models(second, run[1], 5);
+    fine(as_copy_new(to, &copy, err));
+    copy_run(copy, first, to, 0, run[0], run[2]);
+    copy_run(copy, second, to, 0, run[1], run[2]);
+    as_copy_free(&copy);
+    assert_int_equal(2000, integer_of(to, "SELECT total(total_ns) FROM simulation"));
+    assert_int_equal(2, integer_of(to, "SELECT total(size_n) FROM scaling"));
+    assert_int_equal(3, integer_of(to, "SELECT total(size) FROM scaling_factor"));
+    assert_int_equal(2, integer_of(to, "SELECT total(a) FROM scaling_law"));
+    assert_int_equal(0, integer_of(to, "SELECT count(*) FROM pragma_foreign_key_check"));
+    assay_experiment_close(&first, NULL);
+    assay_experiment_close(&second, NULL);
+    assay_experiment_close(&to, NULL);
+}
+
 /* A row that refers to one that is not there: nothing in call paths is held by the schema. */
 static void damage_is_said(void **state)
 {
@@ -289,6 +340,7 @@ int main(void)
         place_test(tables_stand_behind_those_they_refer_to),
         place_test(a_copy_is_the_same),
         place_test(a_second_copy_shares_the_program),
+        place_test(models_of_the_first_are_kept),
         place_test(damage_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

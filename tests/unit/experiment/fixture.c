@@ -399,6 +399,17 @@ static int fill_trace(struct assay_experiment *e, const struct fixture *f, struc
         err));
     AS_TRY(assay_experiment_add_trace_message(
         e, &(struct assay_row_trace_message){site.trace_id, 1, 0, 2, 16}, err));
+    AS_TRY(assay_experiment_add_trace_exchange(
+        e,
+        &(struct assay_row_trace_exchange){site.trace_id, site_id, 1, 0, 2, 16, 100000000,
+                                           500000000},
+        err));
+    AS_TRY(assay_experiment_add_trace_gain(
+        e,
+        &(struct assay_row_trace_gain){site.trace_id, 0, "even_ranks",
+                                       "ranks compute for as long as the mean", 300000000,
+                                       200000000, 400000000},
+        err));
     return assay_experiment_add_trace_message_size(
         e, &(struct assay_row_trace_message_size){site.trace_id, 8, 16, 2, 16, 500000000}, err);
 }
