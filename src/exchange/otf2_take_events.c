@@ -321,9 +321,9 @@ static OTF2_CallbackCode on_atomic(EVENT_HEAD, OTF2_RmaWinRef window, uint32_t t
     return put_access(user, time, window, target, sent_b ? sent_b : received_b);
 }
 
-static OTF2_CallbackCode put_window_sync(struct as_otf2_reading *t, OTF2_TimeStamp time,
-                                         uint32_t window, enum as_trace_rma_sync kind,
-                                         uint32_t rank)
+static OTF2_CallbackCode make_window_sync(struct as_otf2_reading *t, OTF2_TimeStamp time,
+                                          uint32_t window, enum as_trace_rma_sync kind,
+                                          uint32_t rank)
 {
     int64_t ns;
     if (begin_event(t, time, &ns))
@@ -335,13 +335,13 @@ static OTF2_CallbackCode put_window_sync(struct as_otf2_reading *t, OTF2_TimeSta
 static OTF2_CallbackCode on_window_made(EVENT_HEAD, OTF2_RmaWinRef window)
 {
     UNUSED_HEAD;
-    return put_window_sync(user, time, window, AS_TRACE_WINDOW_MADE, OTF2_UNDEFINED_UINT32);
+    return make_window_sync(user, time, window, AS_TRACE_WINDOW_MADE, OTF2_UNDEFINED_UINT32);
 }
 
 static OTF2_CallbackCode on_window_freed(EVENT_HEAD, OTF2_RmaWinRef window)
 {
     UNUSED_HEAD;
-    return put_window_sync(user, time, window, AS_TRACE_WINDOW_FREED, OTF2_UNDEFINED_UINT32);
+    return make_window_sync(user, time, window, AS_TRACE_WINDOW_FREED, OTF2_UNDEFINED_UINT32);
 }
 
 /* A collective of all processes of a window, inside a call that is not its creation: a fence. */
@@ -353,7 +353,7 @@ static OTF2_CallbackCode on_fence(EVENT_HEAD, OTF2_CollectiveOp op, OTF2_RmaSync
     (void)level, (void)root, (void)sent_b, (void)received_b;
     if (op != OTF2_COLLECTIVE_OP_BARRIER)
         return OTF2_CALLBACK_SUCCESS;
-    return put_window_sync(user, time, window, AS_TRACE_FENCE, OTF2_UNDEFINED_UINT32);
+    return make_window_sync(user, time, window, AS_TRACE_FENCE, OTF2_UNDEFINED_UINT32);
 }
 
 static OTF2_CallbackCode on_window_lock(EVENT_HEAD, OTF2_RmaWinRef window, uint32_t rank,
@@ -361,7 +361,7 @@ static OTF2_CallbackCode on_window_lock(EVENT_HEAD, OTF2_RmaWinRef window, uint3
 {
     UNUSED_HEAD;
     (void)lock;
-    return put_window_sync(
+    return make_window_sync(
         user, time, window,
         type == OTF2_LOCK_SHARED ? AS_TRACE_LOCK_SHARED : AS_TRACE_LOCK_EXCLUSIVE, rank);
 }
@@ -371,7 +371,7 @@ static OTF2_CallbackCode on_window_unlock(EVENT_HEAD, OTF2_RmaWinRef window, uin
 {
     UNUSED_HEAD;
     (void)lock;
-    return put_window_sync(user, time, window, AS_TRACE_UNLOCKED, rank);
+    return make_window_sync(user, time, window, AS_TRACE_UNLOCKED, rank);
 }
 
 /* See write_window_sync: a notification of one rank is of a post or start. */
@@ -380,13 +380,13 @@ static OTF2_CallbackCode on_window_sync(EVENT_HEAD, OTF2_RmaWinRef window, uint3
 {
     const bool is_of_one = rank != OTF2_UNDEFINED_UINT32;
     UNUSED_HEAD;
-    return put_window_sync(user, time, window,
-                           type == OTF2_RMA_SYNC_TYPE_MEMORY ? AS_TRACE_FLUSHED
-                           : type == OTF2_RMA_SYNC_TYPE_NOTIFY_OUT
-                               ? (is_of_one ? AS_TRACE_POSTED : AS_TRACE_COMPLETED)
-                           : is_of_one ? AS_TRACE_STARTED
-                                       : AS_TRACE_AWAITED,
-                           rank);
+    return make_window_sync(user, time, window,
+                            type == OTF2_RMA_SYNC_TYPE_MEMORY ? AS_TRACE_FLUSHED
+                            : type == OTF2_RMA_SYNC_TYPE_NOTIFY_OUT
+                                ? (is_of_one ? AS_TRACE_POSTED : AS_TRACE_COMPLETED)
+                            : is_of_one ? AS_TRACE_STARTED
+                                        : AS_TRACE_AWAITED,
+                            rank);
 }
 
 /* ---- Threads --------------------------------------------------------------------------------- */

@@ -56,8 +56,8 @@ static void test_uneven_ranks(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* Adds how long another waits for a rank in a call, and how much of that the rank is the root cause
- * of; 0: nothing is known of it. */
+/* Adds the waiting of the other rank for this one in a call. `root_pct` of it is caused by this
+ * rank. 0 ms: nothing is added. */
 static void add_late(struct assay_experiment *e, int64_t location_id, int64_t site_id, int64_t ms,
                      int64_t root_pct)
 {
@@ -255,7 +255,7 @@ static void add_share(struct assay_experiment *e, const char *name, double pct)
     fine(assay_experiment_value(e, id, &run, assay_exact(pct, 1), err));
 }
 
-/* Ranks transfer, and wait for CPUs: how long one call takes beyond waiting, and its bytes. */
+/* Adds calls of both ranks: milliseconds of transfer, and bytes sent. */
 static void add_transfer(struct assay_experiment *e, int64_t ms, int64_t bytes)
 {
     fine(assay_experiment_begin(e, err));
@@ -307,7 +307,7 @@ static void test_transfer(void **state)
     }
 }
 
-/* Who waits in a chain is told to break it; of collectives the parts between are to be evened. */
+/* Waits in collectives: the advice is about the work between two of them. */
 static void test_serialisation(void **state)
 {
     const struct story story = {RUN, .rank_n = 2, .code = {OWN(500)}};
