@@ -171,6 +171,9 @@ int assay_catalogue_row_line(struct assay_catalogue_module *module, uint32_t fil
  * calls around it and the inlined functions. */
 int assay_catalogue_row_inlining(struct assay_catalogue_module *module, uint32_t inlined,
                                  int64_t function_id, int64_t *id, struct assay_error *err);
+/* The row of the function of an inlined call. `*id` stays as it is if `inlined` is none. */
+int assay_catalogue_row_inlined(struct assay_catalogue_module *module, uint32_t inlined,
+                                int64_t *id, struct assay_error *err);
 /* Fills the row of a location without adding it; rows that it refers to are added. `place` is
  * the result of assay_catalogue_find for `address`. */
 int assay_catalogue_location(struct assay_catalogue_module *module, uint64_t address,

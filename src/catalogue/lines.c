@@ -95,6 +95,17 @@ int assay_catalogue_row_inlining(struct assay_catalogue_module *module, uint32_t
                : 0;
 }
 
+int assay_catalogue_row_inlined(struct assay_catalogue_module *module, uint32_t inlined,
+                                int64_t *id, struct assay_error *err)
+{
+    struct as_catalogue_entry *entry = as_entry_of(module);
+    const struct assay_debug *debug = &module->debug;
+    if (inlined >= debug->inline_n || debug->inlines[inlined].parent == ASSAY_NONE)
+        return 0;
+    AS_TRY(as_rows_ready(entry, err));
+    return add_inlined(entry, &debug->inlines[inlined], id, err);
+}
+
 int assay_catalogue_location(struct assay_catalogue_module *module, uint64_t address,
                              const struct assay_catalogue_place *place,
                              struct assay_row_location *row, struct assay_error *err)

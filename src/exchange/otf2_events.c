@@ -282,6 +282,61 @@ static OTF2_ErrorCode write_access(const struct otf2_at *at)
                                     size_b, 0, 0);
 }
 
+static OTF2_ErrorCode write_fence(const struct otf2_at *at, OTF2_RmaWinRef window)
+{
+    const OTF2_ErrorCode code =
+        OTF2_EvtWriter_RmaCollectiveBegin(at->thread->events, NULL, at->time);
+    return code != OTF2_SUCCESS
+               ? code
+               : OTF2_EvtWriter_RmaCollectiveEnd(
+                     at->thread->events, NULL, at->time, OTF2_COLLECTIVE_OP_BARRIER,
+                     OTF2_RMA_SYNC_LEVEL_MEMORY | OTF2_RMA_SYNC_LEVEL_PROCESS, window,
+                     OTF2_UNDEFINED_UINT32, 0, 0);
+}
+
+/*
+ * Writes synchronisation at a window; an unknown window is skipped. Post and start name a rank,
+ * complete and wait name none. So RmaSync tells the four apart without names of routines.
+ */
+static OTF2_ErrorCode write_window_sync(const struct otf2_at *at)
+{
+    const struct as_trace_event *e = at->event;
+    OTF2_EvtWriter *events = at->thread->events;
+    const OTF2_RmaWinRef window = as_otf2_window_of(at->w, at->thread->process, e->sync.window);
+    const uint32_t rank = e->sync.rank < 0 ? OTF2_UNDEFINED_UINT32 : (uint32_t)e->sync.rank;
+    if (window == OTF2_UNDEFINED_RMA_WIN) {
+        at->thread->events_n--;
+        return OTF2_SUCCESS;
+    }
+    switch (e->sync.kind) {
+    case AS_TRACE_WINDOW_MADE:
+        return OTF2_EvtWriter_RmaWinCreate(events, NULL, at->time, window);
+    case AS_TRACE_WINDOW_FREED:
+        return OTF2_EvtWriter_RmaWinDestroy(events, NULL, at->time, window);
+    case AS_TRACE_FENCE:
+        return write_fence(at, window);
+    case AS_TRACE_LOCK_SHARED:
+        return OTF2_EvtWriter_RmaAcquireLock(events, NULL, at->time, window, rank, 0,
+                                             OTF2_LOCK_SHARED);
+    case AS_TRACE_LOCK_EXCLUSIVE:
+        return OTF2_EvtWriter_RmaAcquireLock(events, NULL, at->time, window, rank, 0,
+                                             OTF2_LOCK_EXCLUSIVE);
+    case AS_TRACE_UNLOCKED:
+        return OTF2_EvtWriter_RmaReleaseLock(events, NULL, at->time, window, rank, 0);
+    case AS_TRACE_POSTED:
+    case AS_TRACE_COMPLETED:
+        return OTF2_EvtWriter_RmaSync(events, NULL, at->time, window, rank,
+                                      OTF2_RMA_SYNC_TYPE_NOTIFY_OUT);
+    case AS_TRACE_STARTED:
+    case AS_TRACE_AWAITED:
+        return OTF2_EvtWriter_RmaSync(events, NULL, at->time, window, rank,
+                                      OTF2_RMA_SYNC_TYPE_NOTIFY_IN);
+    default: /* a flush */
+        return OTF2_EvtWriter_RmaSync(events, NULL, at->time, window, rank,
+                                      OTF2_RMA_SYNC_TYPE_MEMORY);
+    }
+}
+
 /* Writes a counter value. Its metric has one member and the number of its region. */
 static OTF2_ErrorCode write_otf2_value(struct otf2_at *at)
 {
@@ -329,6 +384,8 @@ static OTF2_ErrorCode write_otf2_event_kind(struct otf2_at *at)
         return OTF2_EvtWriter_MpiRequestCancelled(events, NULL, at->time, (uint64_t)e->request);
     case AS_TRACE_RMA:
         return write_access(at);
+    case AS_TRACE_SYNC:
+        return write_window_sync(at);
     case AS_TRACE_ALLOCATE:
     case AS_TRACE_RELEASE:
         at->thread->events_n--;

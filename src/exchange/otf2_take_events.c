@@ -321,6 +321,74 @@ static OTF2_CallbackCode on_atomic(EVENT_HEAD, OTF2_RmaWinRef window, uint32_t t
     return put_access(user, time, window, target, sent_b ? sent_b : received_b);
 }
 
+static OTF2_CallbackCode make_window_sync(struct as_otf2_reading *t, OTF2_TimeStamp time,
+                                          uint32_t window, enum as_trace_rma_sync kind,
+                                          uint32_t rank)
+{
+    int64_t ns;
+    if (begin_event(t, time, &ns))
+        make_otf2_event(t, AS_TRACE_SYNC, ns, (int64_t)window + 1, kind,
+                        rank == OTF2_UNDEFINED_UINT32 ? -1 : (int64_t)rank, 0, 0);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_window_made(EVENT_HEAD, OTF2_RmaWinRef window)
+{
+    UNUSED_HEAD;
+    return make_window_sync(user, time, window, AS_TRACE_WINDOW_MADE, OTF2_UNDEFINED_UINT32);
+}
+
+static OTF2_CallbackCode on_window_freed(EVENT_HEAD, OTF2_RmaWinRef window)
+{
+    UNUSED_HEAD;
+    return make_window_sync(user, time, window, AS_TRACE_WINDOW_FREED, OTF2_UNDEFINED_UINT32);
+}
+
+/* A collective of all processes of a window, inside a call that is not its creation: a fence. */
+static OTF2_CallbackCode on_fence(EVENT_HEAD, OTF2_CollectiveOp op, OTF2_RmaSyncLevel level,
+                                  OTF2_RmaWinRef window, uint32_t root, uint64_t sent_b,
+                                  uint64_t received_b)
+{
+    UNUSED_HEAD;
+    (void)level, (void)root, (void)sent_b, (void)received_b;
+    if (op != OTF2_COLLECTIVE_OP_BARRIER)
+        return OTF2_CALLBACK_SUCCESS;
+    return make_window_sync(user, time, window, AS_TRACE_FENCE, OTF2_UNDEFINED_UINT32);
+}
+
+static OTF2_CallbackCode on_window_lock(EVENT_HEAD, OTF2_RmaWinRef window, uint32_t rank,
+                                        uint64_t lock, OTF2_LockType type)
+{
+    UNUSED_HEAD;
+    (void)lock;
+    return make_window_sync(
+        user, time, window,
+        type == OTF2_LOCK_SHARED ? AS_TRACE_LOCK_SHARED : AS_TRACE_LOCK_EXCLUSIVE, rank);
+}
+
+static OTF2_CallbackCode on_window_unlock(EVENT_HEAD, OTF2_RmaWinRef window, uint32_t rank,
+                                          uint64_t lock)
+{
+    UNUSED_HEAD;
+    (void)lock;
+    return make_window_sync(user, time, window, AS_TRACE_UNLOCKED, rank);
+}
+
+/* See write_window_sync: a notification of one rank is of a post or start. */
+static OTF2_CallbackCode on_window_sync(EVENT_HEAD, OTF2_RmaWinRef window, uint32_t rank,
+                                        OTF2_RmaSyncType type)
+{
+    const bool is_of_one = rank != OTF2_UNDEFINED_UINT32;
+    UNUSED_HEAD;
+    return make_window_sync(user, time, window,
+                            type == OTF2_RMA_SYNC_TYPE_MEMORY ? AS_TRACE_FLUSHED
+                            : type == OTF2_RMA_SYNC_TYPE_NOTIFY_OUT
+                                ? (is_of_one ? AS_TRACE_POSTED : AS_TRACE_COMPLETED)
+                            : is_of_one ? AS_TRACE_STARTED
+                                        : AS_TRACE_AWAITED,
+                            rank);
+}
+
 /* ---- Threads --------------------------------------------------------------------------------- */
 
 static OTF2_CallbackCode on_otf2_fork(EVENT_HEAD, OTF2_Paradigm model, uint32_t threads_n)
@@ -465,6 +533,13 @@ OTF2_EvtReaderCallbacks *as_otf2_event_callbacks(void)
     OTF2_EvtReaderCallbacks_SetRmaPutCallback(c, on_transfer);
     OTF2_EvtReaderCallbacks_SetRmaGetCallback(c, on_transfer);
     OTF2_EvtReaderCallbacks_SetRmaAtomicCallback(c, on_atomic);
+    OTF2_EvtReaderCallbacks_SetRmaWinCreateCallback(c, on_window_made);
+    OTF2_EvtReaderCallbacks_SetRmaWinDestroyCallback(c, on_window_freed);
+    OTF2_EvtReaderCallbacks_SetRmaCollectiveBeginCallback(c, pass_over);
+    OTF2_EvtReaderCallbacks_SetRmaCollectiveEndCallback(c, on_fence);
+    OTF2_EvtReaderCallbacks_SetRmaAcquireLockCallback(c, on_window_lock);
+    OTF2_EvtReaderCallbacks_SetRmaReleaseLockCallback(c, on_window_unlock);
+    OTF2_EvtReaderCallbacks_SetRmaSyncCallback(c, on_window_sync);
     OTF2_EvtReaderCallbacks_SetThreadForkCallback(c, on_otf2_fork);
     OTF2_EvtReaderCallbacks_SetThreadJoinCallback(c, on_otf2_join);
     OTF2_EvtReaderCallbacks_SetThreadTeamBeginCallback(c, on_otf2_team);

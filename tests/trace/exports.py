@@ -17,8 +17,10 @@ import sys
 
 CASES = ("late_nonblocking", "late_sender_large", "alltoall", "nonblocking_allreduce")
 # Cases of src/groups.c for which the formats have no messages.
-GROUPS = {"mpich": ("chain_later", "late_post", "window_lock", "parts"),
-          "openmpi": ("chain_later", "late_post", "window_lock")}
+GROUPS = {"mpich": ("chain_later", "late_post", "late_complete", "fence", "window_lock", "parts"),
+          "openmpi": ("chain_later", "late_post", "late_complete", "fence", "window_lock")}
+WINDOW_WAITS = {"late_post": {"late_post"}, "late_complete": {"early_wait", "late_complete"},
+                "fence": {"wait_at_fence"}, "window_lock": {"window_lock_contention"}}
 MPI_TYPES = range(50000001, 50000006)
 
 
@@ -248,6 +250,28 @@ def prv_threads(locations):
     return names
 
 
+def waits_of(assay, experiment):
+    sql = ("SELECT l.number, w.kind, s.routine, sum(w.n), sum(w.time_ns) FROM trace_wait w"
+           " JOIN trace_location l USING (trace_location_id)"
+           " LEFT JOIN trace_site s USING (trace_site_id) GROUP BY 1, 2, 3")
+    rows = subprocess.run([assay, "query", "--format", "csv", experiment, sql],
+                          capture_output=True, text=True, check=True).stdout.splitlines()[1:]
+    return {tuple(row.split(",")[:3]): tuple(map(int, row.split(",")[3:])) for row in rows}
+
+
+def check_otf2_waits(assay, log):
+    """Wait states are equal after a round trip, to a nanosecond for each."""
+    shutil.rmtree(f"{log}.again.assay", ignore_errors=True)
+    subprocess.run([assay, "import", "-o", f"{log}.again.assay", f"{log}.otf2"], check=True,
+                   capture_output=True)
+    want, found = waits_of(assay, f"{log}.assay"), waits_of(assay, f"{log}.again.assay")
+    expect(want.keys() == found.keys(), f"waits {sorted(found)}, not {sorted(want)}")
+    for key, (n, ns) in want.items():
+        expect(found[key][0] == n and abs(found[key][1] - ns) <= 2 * n,
+               f"{key}: {found[key]}, not {(n, ns)}")
+    return want
+
+
 def try_case(assay, launch, program, case, environment):
     log = pathlib.Path(f"{program}.{case}".replace("./", ""))
     for old in (f"{log}.assay", f"{log}.otf2"):
@@ -270,6 +294,9 @@ def try_case(assay, launch, program, case, environment):
     compare(parallel, lambda at: at, calls, messages if case in CASES else None)
     for row in parallel["messages"] if case in CASES else []:
         expect(messages[row["from"], row["to"], "received"] == row["n"], "all of them received")
+    if case in WINDOW_WAITS:
+        waits = {kind for _, kind, _ in check_otf2_waits(assay, log)}
+        expect(WINDOW_WAITS[case] <= waits, f"the trace has the waits {waits}")
     subprocess.run([assay, "export", "--force", f"{log}.assay", "--as", "perfetto",
                     "-o", f"{log}.pftrace"],
                    check=True, capture_output=True)

@@ -92,6 +92,8 @@ static int place_address(struct assay_catalogue_module *code, uint64_t address,
     assay_catalogue_find(code, address, &place);
     if (place.function != ASSAY_NONE)
         AS_TRY(assay_catalogue_row_function(code, place.function, function_id, err));
+    if (place.function != ASSAY_NONE)
+        AS_TRY(assay_catalogue_row_inlined(code, place.inlined, function_id, err));
     return place.line ? assay_catalogue_row_line(code, place.file, place.line, line_id, err) : 0;
 }
 

@@ -57,14 +57,16 @@ static void test_uneven_ranks(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* Adds how long another waits for a rank in a call; 0: nothing is known of it. */
-static void add_late(struct assay_experiment *e, int64_t location_id, int64_t site_id, int64_t ms)
+/* Adds the waiting of the other rank for this one in a call. `root_pct` of it is caused by this
+ * rank. 0 ms: nothing is added. */
+static void add_late(struct assay_experiment *e, int64_t location_id, int64_t site_id, int64_t ms,
+                     int64_t root_pct)
 {
     const struct assay_row_trace_late late = {.trace_location_id = location_id,
                                               .trace_site_id = site_id,
                                               .n = 10,
                                               .direct_ns = ms * MS,
-                                              .total_ns = ms * MS,
+                                              .total_ns = ms * root_pct * MS / 100,
                                               .elapsed_ns = ms * MS};
     if (ms)
         fine(assay_experiment_add_trace_late(e, &late, err));
@@ -73,7 +75,7 @@ static void add_late(struct assay_experiment *e, int64_t location_id, int64_t si
 /* Adds a trace in which both ranks wait for each other. It has the computing time of each by wall
  * time. It has the waits for each in one call and in another (NULL: none). */
 static void add_waiting(struct assay_experiment *e, const int64_t *computing_ms,
-                        const int64_t *late_ms, const int64_t *other_ms)
+                        const int64_t *late_ms, const int64_t *other_ms, int64_t root_pct)
 {
     const struct assay_row_trace trace = {
         .run_id = 1, .traced_run_id = 1, .elapsed_ns = 1000 * MS, .location_n = 2, .rank_n = 2};
@@ -106,8 +108,8 @@ static void add_waiting(struct assay_experiment *e, const int64_t *computing_ms,
         state.time_ns = computing_ms[rank] * MS;
         fine(assay_experiment_add_trace_state(e, &state, err));
         fine(assay_experiment_add_trace_wait(e, &wait, err));
-        add_late(e, state.trace_location_id, site_id, late_ms[rank]);
-        add_late(e, state.trace_location_id, other_id, other_ms ? other_ms[rank] : 0);
+        add_late(e, state.trace_location_id, site_id, late_ms[rank], root_pct);
+        add_late(e, state.trace_location_id, other_id, other_ms ? other_ms[rank] : 0, root_pct);
     }
     fine(assay_experiment_commit(e, err));
     fine(assay_advise_run(e, 1, err));
@@ -150,7 +152,7 @@ static void test_uneven_without_processors(void **state)
                      {"sweep", "application", row[i].more_ms, .in_loop = true, .only = 1}}};
         struct assay_experiment *e = story_tell(&story);
 
-        add_waiting(e, row[i].computing_ms, row[i].late_ms, NULL);
+        add_waiting(e, row[i].computing_ms, row[i].late_ms, NULL, 100);
         expect_row(e,
                    "SELECT group_concat(rule) FROM v_findings WHERE rule IN ('late',"
                    " 'waiting_in_turn')",
@@ -170,7 +172,7 @@ static void test_uneven_in_turn(void **state)
     struct assay_experiment *e = story_tell(&story);
 
     (void)state;
-    add_waiting(e, (const int64_t[]){900, 500}, (const int64_t[]){0, 0}, NULL);
+    add_waiting(e, (const int64_t[]){900, 500}, (const int64_t[]){0, 0}, NULL, 100);
     expect_row(
         e,
         "SELECT substr(text, instr(text, 'But')) FROM v_findings"
@@ -187,6 +189,7 @@ static void test_last_in_a_call(void **state)
     const struct {
         int64_t late_ms[2], other_ms[2];
         const char *text;
+        int64_t root_pct; /* 0: all */
     } row[] = {
         {{300, 20},
          {20, 280},
@@ -194,9 +197,15 @@ static void test_last_in_a_call(void **state)
         {{20, 280},
          {290, 20},
          "Rank 0 is the cause of 94 % of the waiting in MPI_Barrier (0.29 of 0.31 s)."},
-        {{170, 150}, {150, 170}, "None is late by itself: who is last changes from call to call."},
+        /* It is last because it waits in an earlier call. */
+        {{300, 20},
+         {20, 280},
+         "Rank 0 is last for 94 % of the waiting in MPI_Allreduce, because it waits for others "
+         "before.",
+         40},
+        {{170, 150}, {150, 170}, "None is late by itself: the last one changes from call to call."},
         /* A call with hardly any waiting says nothing. */
-        {{170, 150}, {10, 0}, "None is late by itself: who is last changes from call to call."},
+        {{170, 150}, {10, 0}, "None is late by itself: the last one changes from call to call."},
     };
 
     (void)state;
@@ -204,13 +213,123 @@ static void test_last_in_a_call(void **state)
         const struct story story = {RUN, .rank_n = 2, .code = {OWN(500)}};
         struct assay_experiment *e = story_tell(&story);
 
-        add_waiting(e, (const int64_t[]){500, 500}, row[i].late_ms, row[i].other_ms);
+        add_waiting(e, (const int64_t[]){500, 500}, row[i].late_ms, row[i].other_ms,
+                    row[i].root_pct ? row[i].root_pct : 100);
         expect_row(e,
                    "SELECT substr(text, instr(text, 'together).') + 11) FROM v_findings"
                    " WHERE rule = 'waiting_in_turn'",
                    row[i].text);
         fine(assay_experiment_close(&e, err));
     }
+}
+
+/* A rank has more work in a function that calls the one with the samples: the caller is named. */
+static void test_uneven_caller(void **state)
+{
+    const struct story story = {
+        RUN, .rank_n = 2, .queued_ms = 500,
+        .code = {OWN(200),
+                 {"mesh", "application", 1},
+                 {"collide", "application", 1, .only = 1},
+                 {"burn", "application", 400, .only = 1, .under = "collide"},
+                 {"burn", "application", 100, .is_of_before = true, .under = "mesh"}}};
+    struct assay_experiment *e = story_tell(&story);
+
+    (void)state;
+    add_waiting(e, (const int64_t[]){700, 500}, (const int64_t[]){350, 250}, NULL, 100);
+    expect_row(e,
+               "SELECT text LIKE '%: most of all in collide, by 0.401 s.%' FROM v_findings"
+               " WHERE rule = 'late'",
+               "1");
+    fine(assay_experiment_close(&e, err));
+}
+
+/* A share of the run as a metric of it. */
+static void add_share(struct assay_experiment *e, const char *name, double pct)
+{
+    const struct assay_metric metric = {
+        .name = name, .unit = "%", .meaning = "m", .formula = "f", .better = ASSAY_BETTER_HIGHER};
+    const struct assay_subject run = {.kind = ASSAY_OBJECT_RUN, .object_id = 1, .run_id = 1};
+    int64_t id;
+
+    fine(assay_experiment_metric(e, &metric, &id, err));
+    fine(assay_experiment_value(e, id, &run, assay_exact(pct, 1), err));
+}
+
+/* Adds calls of both ranks: milliseconds of transfer, and bytes sent. */
+static void add_transfer(struct assay_experiment *e, int64_t ms, int64_t bytes)
+{
+    fine(assay_experiment_begin(e, err));
+    for (int64_t rank = 1; rank <= 2; rank++) {
+        const struct assay_row_trace_call call = {.trace_location_id = rank,
+                                                  .trace_site_id = 1,
+                                                  .calls_n = 10,
+                                                  .time_ns = ms * MS,
+                                                  .waiting_ns = assay_known(0),
+                                                  .transfer_ns = assay_known(ms * MS),
+                                                  .sent_b = bytes};
+        fine(assay_experiment_add_trace_call(e, &call, err));
+    }
+    add_share(e, "trace_process_transfer_pct", 100 - (double)ms / 10);
+    fine(assay_experiment_commit(e, err));
+    fine(assay_advise_run(e, 1, err));
+}
+
+/* Time without a CPU within calls looks like transfer. */
+static void test_transfer(void **state)
+{
+    const struct {
+        int64_t queued_ms, bytes, finding_n;
+        const char *advice;
+    } row[] = {
+        {0, 80, 1, "Small messages cost latency%"},
+        {500, 80, 0, NULL},
+        {500, 40 << 20, 1, "Large messages need bandwidth%"},
+        {100, 80, 1, "Small messages cost latency%"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const struct story story = {RUN, .rank_n = 2, .queued_ms = row[i].queued_ms,
+                                    .code = {OWN(500)}};
+        struct assay_experiment *e = story_tell(&story);
+        char sql[256], n[8];
+
+        add_waiting(e, (const int64_t[]){500, 500}, (const int64_t[]){0, 0}, NULL, 100);
+        add_transfer(e, 400, row[i].bytes);
+        snprintf(n, sizeof n, "%d", (int)row[i].finding_n);
+        expect_row(e, "SELECT count(*) FROM v_findings WHERE rule = 'transfer'", n);
+        snprintf(sql, sizeof sql,
+                 "SELECT workaround LIKE '%s' FROM v_findings WHERE rule = 'transfer'",
+                 row[i].advice ? row[i].advice : "");
+        if (row[i].finding_n)
+            expect_row(e, sql, "1");
+        fine(assay_experiment_close(&e, err));
+    }
+}
+
+/* Waits in collectives: the advice is about the work between two of them. */
+static void test_serialisation(void **state)
+{
+    const struct story story = {RUN, .rank_n = 2, .code = {OWN(500)}};
+    struct assay_experiment *e = story_tell(&story);
+
+    (void)state;
+    add_waiting(e, (const int64_t[]){500, 500}, (const int64_t[]){300, 290}, NULL, 100);
+    fine(assay_experiment_begin(e, err));
+    add_share(e, "trace_process_serialisation_pct", 70);
+    fine(assay_experiment_commit(e, err));
+    fine(assay_advise_run(e, 1, err));
+    expect_row(
+        e, "SELECT text FROM v_findings WHERE rule = 'serialisation'",
+        "Serialisation costs 0.3 s, 30 % of the run: even with an ideal network, it takes so "
+        "much longer than the rank with most work computes. 100 % of the waiting is in "
+        "MPI_Allreduce.");
+    expect_row(e,
+               "SELECT workaround LIKE 'Different ranks are last in different calls: %'"
+               " FROM v_findings WHERE rule = 'serialisation'",
+               "1");
+    fine(assay_experiment_close(&e, err));
 }
 
 /* A rank that is late because it sleeps: the finding says so. */
@@ -225,7 +344,7 @@ static void test_asleep(void **state)
                                                  .time_ns = 240 * MS};
 
     (void)state;
-    add_waiting(e, (const int64_t[]){500, 250}, (const int64_t[]){0, 250}, NULL);
+    add_waiting(e, (const int64_t[]){500, 250}, (const int64_t[]){0, 250}, NULL, 100);
     fine(assay_experiment_begin(e, err));
     fine(assay_experiment_add_trace_state(e, &asleep, err));
     fine(assay_experiment_commit(e, err));
@@ -244,6 +363,9 @@ int main(void)
         cmocka_unit_test(test_uneven_without_processors),
         cmocka_unit_test(test_uneven_in_turn),
         cmocka_unit_test(test_last_in_a_call),
+        cmocka_unit_test(test_uneven_caller),
+        cmocka_unit_test(test_transfer),
+        cmocka_unit_test(test_serialisation),
         cmocka_unit_test(test_asleep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
