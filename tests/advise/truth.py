@@ -10,7 +10,7 @@
 The head of a program says, as `key: value; ...`:
 
   finding                  the rule that speaks of the fault
-  flags, repair flags      -O3 without any; the mended form is also compiled with -DMENDED
+  flags, repair flags      -O3 without any; the mended form is also compiled with -DREPAIRED
   compiler, libraries      gcc without; what is linked besides
   starter, variables       what starts it; variables that it is run with
   beside                   what runs meanwhile: a busy loop on processors 0 and 1 each
@@ -76,11 +76,11 @@ def build(name, form, directory):
     head, program = head_of(name), directory / f"{name}-{form}"
     if source_of(name).suffix == ".py":
         program = program.with_suffix(".py")
-        program.write_text(f"MENDED = {form == 'mended'}\n" + source_of(name).read_text())
+        program.write_text(f"REPAIRED = {form == 'mended'}\n" + source_of(name).read_text())
         return ["/usr/bin/python3", str(program)]
     flags = head.get("flags", "-O3").split()
     if form == "mended":
-        flags = head.get("repair flags", " ".join(flags)).split() + ["-DMENDED"]
+        flags = head.get("repair flags", " ".join(flags)).split() + ["-DREPAIRED"]
     subprocess.run([head.get("compiler", "gcc"), "-g", "-fopenmp-simd", *flags,
                     str(source_of(name)), "-o", str(program), "-lm", "-pthread",
                     *head.get("libraries", "").split()], check=True)

@@ -17,7 +17,7 @@ key continues the one before. The keys are:
 - launcher: command that starts the program
 - variables: environment of each run
 - arguments: of the program
-- repair: what the repaired form does; macro `MENDED` chooses the form
+- repair: what the repaired form does; macro `REPAIRED` chooses the form
 - repair flags: flags of the repaired form in place of `flags`
 - naive: advice that gains nothing, in place of a repair; macro `NAIVE` chooses the form
 - naive flags: flags of the naive form in place of `flags`
@@ -73,7 +73,7 @@ class Program:
         """Compiles `base` or the other form into the directory; returns the path of the program."""
         binary = directory / f"{self.name}-{form}"
         flags = self.head.get(f"{form} flags", self.head["flags"])
-        macro = {"repair": ["-DMENDED"], "naive": ["-DNAIVE"]}.get(form, [])
+        macro = {"repair": ["-DREPAIRED"], "naive": ["-DNAIVE"]}.get(form, [])
         compiler = self.head.get("compiler", COMPILERS[self.path.suffix])
         subprocess.run([*compiler.split(), *flags.split(), *macro, str(self.path), "-o",
                         str(binary), *self.head.get("libraries", "").split()], check=True,

@@ -37,7 +37,7 @@ def faults_of_head(program, known):
     if set(program.rules) & set(program.false_rules):
         yield "a rule is right and false"
     text = program.path.read_text("ascii")
-    for macro, form in (("MENDED", "repair"), ("NAIVE", "naive")):
+    for macro, form in (("REPAIRED", "repair"), ("NAIVE", "naive")):
         chosen = f"{form} flags" in head or f"{form} variables" in head
         if form == program.other_form and not chosen and macro not in text:
             yield f"macro {macro} is missing"

@@ -15,7 +15,7 @@ int main(void)
 
     for (int step = 0; step < 40000; step++) {
         for (int i = 0; i < N; i++) {
-#ifdef MENDED
+#ifdef REPAIRED
             thing[i] = &all[i];
 #else
             thing[i] = malloc(sizeof *thing[i]);
@@ -24,7 +24,7 @@ int main(void)
         }
         for (int i = 0; i < N; i++) {
             sum += thing[i]->value[step & 1];
-#ifndef MENDED
+#ifndef REPAIRED
             free(thing[i]);
 #endif
         }

@@ -15,7 +15,7 @@ int main(void)
     sum = omp_get_thread_num();
     const double began = clock_s();
 
-#ifdef MENDED
+#ifdef REPAIRED
 #pragma omp parallel for reduction(+ : sum) schedule(static)
 #endif
     for (int row = 0; row < 100000; row++) {

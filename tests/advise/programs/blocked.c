@@ -28,7 +28,7 @@ int main(void)
 {
     double *x = array_of(N), *y = array_of(N), *q = array_of(QUERIES), sum[QUERIES] = {0};
 
-#ifdef MENDED
+#ifdef REPAIRED
     for (long from = 0; from < N; from += BLOCK)
         add_distances(sum, q, x + from, y + from, BLOCK);
 #else

@@ -13,7 +13,7 @@ int main(void)
         a[i] = draw() % 2 ? 1.5 : -1.5;
     for (int step = 0; step < 400000; step++)
         for (int i = 0; i < N; i++) {
-#ifdef MENDED
+#ifdef REPAIRED
             b[i] += a[i] > 0 ? a[i] * 0.5 : 0;
 #else
             if (a[i] > 0)

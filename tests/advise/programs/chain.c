@@ -10,7 +10,7 @@ int main(void)
 
     for (int step = 0; step < 300000; step++) {
         double part = 0;
-#ifdef MENDED
+#ifdef REPAIRED
 #pragma omp simd reduction(+ : part)
 #endif
         for (int i = 0; i < N; i++)

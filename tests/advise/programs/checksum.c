@@ -6,7 +6,7 @@
 
 #define N 100000
 
-#ifdef MENDED
+#ifdef REPAIRED
 static unsigned long checksum(unsigned long sum, const unsigned char *text, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)

@@ -7,7 +7,7 @@
 static unsigned char text[N];
 static long counted[4];
 
-#ifdef MENDED
+#ifdef REPAIRED
 static unsigned char kind[256];
 
 static void count(void)
@@ -43,7 +43,7 @@ int main(void)
 {
     for (int i = 0; i < N; i++)
         text[i] = (unsigned char)("aZ4 kQ7.m"[draw() % 9]);
-#ifdef MENDED
+#ifdef REPAIRED
     for (int c = 0; c < 256; c++)
         kind[c] = c >= 'a' && c <= 'z'   ? 0
                   : c >= '0' && c <= '9' ? 1

@@ -9,7 +9,7 @@ static unsigned mark[N], pass;
 
 __attribute__((noinline)) static void begin_pass(void)
 {
-#ifndef MENDED
+#ifndef REPAIRED
     memset(mark, 0, sizeof mark);
 #endif
     pass++;
@@ -18,7 +18,7 @@ __attribute__((noinline)) static void begin_pass(void)
 static long visit(unsigned at)
 {
     const unsigned value =
-#ifdef MENDED
+#ifdef REPAIRED
         pass;
 #else
         1;

@@ -10,7 +10,7 @@ static long walk(unsigned long seed, long n)
 
     for (long i = 0; i < n; i++) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;
-#ifdef MENDED
+#ifdef REPAIRED
         place += (long)(seed >> 63) * 5 - 2;
         far += (long)(seed >> 62 & 1) * place;
 #else

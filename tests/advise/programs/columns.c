@@ -12,7 +12,7 @@ int main(void)
     double sum[N] = {0};
 
     for (int step = 0; step < 40; step++)
-#ifdef MENDED
+#ifdef REPAIRED
         for (int i = 0; i < N; i++)
             for (int k = 0; k < N; k++)
                 sum[k] += matrix[i][k] += step;

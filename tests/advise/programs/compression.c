@@ -18,7 +18,7 @@ int main(void)
         uLongf size = room;
         for (int k = 0; k < N; k++)
             step[k] = (double)((k * 977 + i) % 1200) / 8 + (double)(draw() % 16);
-#ifdef MENDED
+#ifdef REPAIRED
         memcpy(packed, step, N * sizeof *step);
 #else
         if (compress2(packed, &size, (const Bytef *)step, N * sizeof *step, 6) != Z_OK)

@@ -11,7 +11,7 @@ int main(void)
     for (int step = 0; step < 8000; step++) {
         for (int i = 0; i < N; i += 512)
             next[i] = now[i] * 0.5 + 1;
-#ifdef MENDED
+#ifdef REPAIRED
         double *other = now;
         now = next;
         next = other;

@@ -17,7 +17,7 @@ __attribute__((noinline)) static void find(struct pairs *pairs, const double *x,
     for (int i = 0; i < N; i++)
         for (int j = i + 1; j < N; j++) {
             const double dx = x[i] - x[j], dy = y[i] - y[j];
-#ifdef MENDED
+#ifdef REPAIRED
             if (dx * dx + dy * dy > most * most)
                 continue;
 #else

@@ -10,7 +10,7 @@ int main(void)
 
     for (int step = 0; step < 200000; step++) {
         by += 1e-6;
-#ifdef MENDED
+#ifdef REPAIRED
         const double part = 1 / by;
         for (int i = 0; i < N; i++)
             b[i] = a[i] * part;

@@ -11,7 +11,7 @@ static unsigned long number[N];
 static unsigned long common(unsigned long a, unsigned long b)
 {
     while (a != b) {
-#ifdef MENDED
+#ifdef REPAIRED
         const unsigned long least = a < b ? a : b, between = a < b ? b - a : a - b;
 
         a = between >> __builtin_ctzl(between);

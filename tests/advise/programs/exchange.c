@@ -7,7 +7,7 @@
 #include "program.h"
 
 #define STEPS 6000000
-#ifdef MENDED
+#ifdef REPAIRED
 #define AT_ONCE 1000
 #else
 #define AT_ONCE 1

@@ -17,7 +17,7 @@ struct particle {
     long number;
 };
 
-#ifdef MENDED
+#ifdef REPAIRED
 struct places {
     double *x, *y, *z;
 };
@@ -44,7 +44,7 @@ __attribute__((noinline, noipa)) static double moment(const struct particle *par
 int main(void)
 {
     double s = 0;
-#ifdef MENDED
+#ifdef REPAIRED
     const struct places particles = {array_of(N), array_of(N), array_of(N)}, *particle = &particles;
 #else
     struct particle *particle = calloc(N, sizeof *particle);

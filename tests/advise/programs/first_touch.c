@@ -7,7 +7,7 @@
 #include "program.h"
 
 #define ALL (75l << 20)
-#ifdef MENDED
+#ifdef REPAIRED
 #define PART (ALL / 15)
 #else
 #define PART ALL

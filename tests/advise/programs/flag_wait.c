@@ -7,14 +7,14 @@
 #include "program.h"
 
 static atomic_int is_ready;
-#ifdef MENDED
+#ifdef REPAIRED
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ready = PTHREAD_COND_INITIALIZER;
 #endif
 
 static void *await(void *unused)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     pthread_mutex_lock(&lock);
     while (!is_ready)
         pthread_cond_wait(&ready, &lock);
@@ -34,7 +34,7 @@ int main(void)
     pthread_create(&thread, NULL, await, NULL);
     for (long i = 0; i < 400000000; i++)
         x = x * 0.999999 + 0.5;
-#ifdef MENDED
+#ifdef REPAIRED
     pthread_mutex_lock(&lock);
     is_ready = 1;
     pthread_cond_signal(&ready);

@@ -4,7 +4,7 @@
 #include "program.h"
 
 typedef double wide __attribute__((vector_size(__BIGGEST_ALIGNMENT__)));
-#ifdef MENDED
+#ifdef REPAIRED
 #define HOW _Pragma("GCC unroll 4")
 #else
 #define HOW _Pragma("GCC unroll 1")

@@ -12,7 +12,7 @@ int main(void)
 
     for (int i = 0; i < M; i++)
         at[i] = (int)(draw() % N);
-#ifdef MENDED
+#ifdef REPAIRED
     for (int i = 0; i < M; i++) /* the same for each run: they come in order */
         at[i] = (int)((long)i * N / M);
 #endif

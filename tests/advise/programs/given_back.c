@@ -11,7 +11,7 @@ int main(void)
     for (int step = 0; step < 180; step++) {
         double *array[4];
         for (int k = 0; k < 4; k++) {
-#ifdef MENDED
+#ifdef REPAIRED
             array[k] = kept[k] ? kept[k] : (kept[k] = malloc(N * sizeof(double)));
 #else
             array[k] = malloc(N * sizeof(double));

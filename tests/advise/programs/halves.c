@@ -38,7 +38,7 @@ int main(void)
         table[i] = (unsigned)i * 1048576u;
     for (int i = 0; i < ASKED; i++)
         asked[i] = draw();
-#ifdef MENDED
+#ifdef REPAIRED
     qsort(asked, ASKED, sizeof *asked, ascends);
 #else
     qsort(table, N, sizeof *table, ascends);

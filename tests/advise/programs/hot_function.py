@@ -10,7 +10,7 @@ second = [k % 11 * 0.25 for k in range(N)]
 
 
 def distance(a, b):
-    if MENDED:  # noqa: F821 (a line above this file says it)
+    if REPAIRED:  # noqa: F821 (a line above this file says it)
         return sum(map(operator.mul, a, b))
     total = 0.0
     for k in range(len(a)):

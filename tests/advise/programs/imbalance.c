@@ -10,7 +10,7 @@ int main(void)
     double *a = array_of(N), sum = 0;
 
     for (int step = 0; step < 600; step++) {
-#ifdef MENDED
+#ifdef REPAIRED
 #pragma omp parallel for schedule(dynamic, 16) reduction(+ : sum) num_threads(2)
 #else
 #pragma omp parallel for schedule(static) reduction(+ : sum) num_threads(2)

@@ -22,11 +22,11 @@ int main(int argc, char **argv)
     for (int step = 0; step < STEPS; step++) {
         for (int k = 0; k < PARTS_OF_RANK(rank, step) * WORK; k++)
             value = value * 0.5 + k;
-#ifndef MENDED
+#ifndef REPAIRED
         MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 #endif
     }
-#ifdef MENDED
+#ifdef REPAIRED
     MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 #endif
     double seconds = clock_s() - from_s;

@@ -17,7 +17,7 @@ int main(void)
         near_a[i] = a[at[i]], near_c[i] = c[at[i]];
     for (int step = 0; step < 250000; step++)
         for (int i = 0; i < N; i++) {
-#ifdef MENDED
+#ifdef REPAIRED
             const double x = near_a[i], y = near_c[i];
 #else
             const double x = a[at[i]], y = c[at[i]];

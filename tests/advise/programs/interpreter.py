@@ -5,7 +5,7 @@ import hashlib
 import hmac
 
 ROUNDS = 300000
-if MENDED:  # noqa: F821 (a line above this file says it)
+if REPAIRED:  # noqa: F821 (a line above this file says it)
     key = hashlib.pbkdf2_hmac("sha256", b"secret", b"salt", ROUNDS)
 else:
     each = hmac.digest(b"secret", b"salt" + b"\0\0\0\1", "sha256")

@@ -12,7 +12,7 @@ struct fade {
 
 __attribute__((noinline)) static void blend(const struct fade *f)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     const unsigned char *restrict from = f->from, *restrict over = f->over;
     unsigned char *restrict to = f->to;
     const int n = f->n, part = f->part;

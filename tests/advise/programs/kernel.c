@@ -21,7 +21,7 @@ int main(void)
     double *a = array_of(N), sum = 0, kept = ask();
 
     for (int step = 0; step < 100000; step++) {
-#ifndef MENDED
+#ifndef REPAIRED
         kept = ask();
 #endif
         for (int i = 0; i < N; i++)

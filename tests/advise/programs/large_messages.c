@@ -9,7 +9,7 @@
 #define STEPS 60
 #define WORK  3000000
 #define ALL   4000000 /* numbers */
-#ifdef MENDED
+#ifdef REPAIRED
 #define SENT (ALL / 1000)
 #else
 #define SENT ALL

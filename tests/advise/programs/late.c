@@ -8,7 +8,7 @@
 
 #define STEPS 40
 #define WORK  9000000
-#ifdef MENDED
+#ifdef REPAIRED
 #define PARTS_OF_RANK(rank) 2
 #else
 #define PARTS_OF_RANK(rank) ((rank) == 0 ? 1 : 3)

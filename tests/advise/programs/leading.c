@@ -7,7 +7,7 @@
 
 __attribute__((noinline)) static void add(int *matrix, const int *scale, long lead)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     for (long i = 0; i < lead; i++)
         for (long k = 0; k < lead; k++)
             matrix[i * lead + k] += scale[k];

@@ -4,7 +4,7 @@
 #include "program.h"
 
 #define N (1 << 20)
-#ifdef MENDED
+#ifdef REPAIRED
 #define IS_SORTED 1
 #else
 #define IS_SORTED 0

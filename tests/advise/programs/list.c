@@ -42,7 +42,7 @@ int main(void)
     for (int round = 0; round < 400000; round++) {
         value[round % N]++;
         node[round % N].value++;
-#ifdef MENDED
+#ifdef REPAIRED
         all += add(value);
 #else
         all += follow(node);

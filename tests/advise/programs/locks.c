@@ -15,7 +15,7 @@ static void *add_up(void *from)
     double own = 0;
 
     for (int i = 0; i < N; i++) {
-#ifdef MENDED
+#ifdef REPAIRED
         own += i * *(double *)from;
 #else
         pthread_mutex_lock(&lock);

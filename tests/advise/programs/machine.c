@@ -44,7 +44,7 @@ int main(void)
     for (int i = 0; i < N; i++)
         kind_n[operation[i] = draw() % 8]++;
     for (int round = 0; round < 1500; round++) {
-#ifdef MENDED
+#ifdef REPAIRED
 #define LOOP(k)                                                                                    \
     for (unsigned i = 0; i < kind_n[k]; i++)                                                       \
         step(k);

@@ -9,7 +9,7 @@ struct particle {
     double mass, place[3], speed[3];
 };
 
-#ifdef MENDED
+#ifdef REPAIRED
 static double mass[N];
 #define MASS(i) mass[i]
 #else

@@ -29,7 +29,7 @@ int main(void)
     long all = 0;
 
     for (int i = 0; i < N; i++) {
-#ifdef MENDED
+#ifdef REPAIRED
         one[i] = x += 2;
         other[i] = y += 2;
 #else

@@ -16,7 +16,7 @@ static double a[N];
 /* The library reads it before main. */
 static void begin_again(char **argv)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     setenv("OMP_WAIT_POLICY", "passive", 1);
 #else
     unsetenv("OMP_WAIT_POLICY"); /* as it comes: it spins for a while */

@@ -10,7 +10,7 @@ __attribute__((noinline)) static size_t save(const double *value, char *to)
     size_t n = 0;
 
     for (int i = 0; i < N; i++) {
-#ifdef MENDED
+#ifdef REPAIRED
         memcpy(to + n, &value[i], sizeof *value);
         n += sizeof *value;
 #else

@@ -15,7 +15,7 @@ __attribute__((noipa)) static void add(double *restrict a, const double *restric
 /* malloc of large blocks begins 16 bytes behind a page. */
 static double *placed(long n)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     return aligned_alloc(64, (size_t)(n + 8) / 8 * 64);
 #else
     return (double *)((char *)aligned_alloc(64, (size_t)(n + 16) / 8 * 64) + 16);

@@ -16,7 +16,7 @@ int main(void)
     }
     for (int round = 0; round < 40000; round++)
         for (int i = 0; i < N; i++)
-#ifdef MENDED
+#ifdef REPAIRED
             x[i + 1] -= 1e-3 * c[i] * x[i];
 #else
             x[to[i]] -= 1e-3 * c[i] * x[from[i]];

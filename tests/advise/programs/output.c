@@ -15,7 +15,7 @@ int main(void)
     for (int i = 0; i < 6000000; i++) {
         const double value = i * 0.5;
         sum += value;
-#ifdef MENDED
+#ifdef REPAIRED
         memcpy(buffer + n, &value, sizeof value);
         n += sizeof value;
         if (n == sizeof buffer) {

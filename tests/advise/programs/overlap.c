@@ -4,7 +4,7 @@
 
 #define N 2000
 
-#ifdef MENDED
+#ifdef REPAIRED
 #define ARRAY *restrict
 #else
 #define ARRAY *

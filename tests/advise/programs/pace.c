@@ -26,7 +26,7 @@ int main(void)
     double *a = array_of(N);
     long sum = 0;
 
-#ifdef MENDED
+#ifdef REPAIRED
     for (long part = 0; part < N; part += PART)
         for (int pass = 0; pass < 160; pass++)
             sum += large(a + part, PART, 8 + 1e-3 * pass);

@@ -5,7 +5,7 @@
 #include "program.h"
 
 #define N 1024
-#ifdef MENDED
+#ifdef REPAIRED
 #define LEAD (N + 8)
 #else
 #define LEAD N

@@ -15,7 +15,7 @@ static double *table_of(long n)
 
     if (posix_memalign(&table, 2 << 20, (size_t)n * sizeof(double)) != 0)
         abort();
-#ifdef MENDED
+#ifdef REPAIRED
     madvise(table, (size_t)n * sizeof(double), MADV_HUGEPAGE);
 #endif
     for (long i = 0; i < n; i++)

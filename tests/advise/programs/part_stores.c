@@ -12,7 +12,7 @@ __attribute__((noinline)) static unsigned long mix(struct word *word, int n)
     unsigned long all = 1, whole;
 
     for (int i = 0; i < n; i++) {
-#ifdef MENDED
+#ifdef REPAIRED
         whole = (all & 0xffff) | (all >> 16 & 0xffff) << 16 | (unsigned long)(i & 0xffff) << 32;
 #else
         word->half[0] = (unsigned short)all;

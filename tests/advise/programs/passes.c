@@ -19,7 +19,7 @@ int main(void)
 {
     double *to = array_of(N), *from = array_of(N + 256) + 256;
 
-#ifdef MENDED
+#ifdef REPAIRED
     for (int step = 0; step < 600; step++)
         for (long block = 0; block < N; block += 1024)
             for (int pass = 0; pass < PASSES; pass++)

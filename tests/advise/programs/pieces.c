@@ -30,7 +30,7 @@ static void *work(void *of)
 {
     const int thread = *(int *)of;
 
-#ifdef MENDED
+#ifdef REPAIRED
     pack(thread, BLOCKS / 2);
 #else
     pack(thread, thread ? BLOCKS / 4 : BLOCKS - BLOCKS / 4);

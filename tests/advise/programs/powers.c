@@ -9,7 +9,7 @@ __attribute__((noinline)) static void evaluate(double *restrict y, const double 
 {
     for (int i = 0; i < N; i++) {
         const double a = x[i];
-#ifdef MENDED
+#ifdef REPAIRED
         y[i] = 1 + a * (2 + a * (3 + a * (4 + a * (5 + a * (6 + a * 7)))));
 #else
         y[i] = 1 + 2 * a + 3 * a * a + 4 * a * a * a + 5 * a * a * a * a + 6 * a * a * a * a * a +

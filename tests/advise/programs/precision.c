@@ -4,7 +4,7 @@
 #include "program.h"
 
 #define N 2048
-#ifdef MENDED
+#ifdef REPAIRED
 typedef float real;
 #else
 typedef double real;

@@ -10,7 +10,7 @@ static long keep(const unsigned *from, unsigned limit, unsigned *kept)
     long n = 0;
 
     for (int i = 0; i < N; i++) {
-#ifdef MENDED
+#ifdef REPAIRED
         kept[n] = from[i];
         n += from[i] < limit;
 #else

@@ -5,7 +5,7 @@
 #include "program.h"
 
 #define N 2400L /* a matrix has 44 MiB */
-#ifdef MENDED
+#ifdef REPAIRED
 #define TILE 240L
 #else
 #define TILE N

@@ -6,7 +6,7 @@
 #define N     1000
 #define STEPS 12000
 
-#ifdef MENDED
+#ifdef REPAIRED
 typedef double number;
 #else
 typedef __float128 number;

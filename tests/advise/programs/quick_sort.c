@@ -16,7 +16,7 @@ static long partition(int *from, long n)
     from[n / 2] = from[n - 1];
     for (long i = 0; i < n - 1; i++) {
         const int now = from[i];
-#ifdef MENDED
+#ifdef REPAIRED
         from[i] = from[at];
         from[at] = now;
         at += now < pivot;

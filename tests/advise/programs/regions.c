@@ -20,7 +20,7 @@ static __attribute__((noinline)) void move_part(int from, int to, int step)
 
 int main(void)
 {
-#ifdef MENDED
+#ifdef REPAIRED
 #pragma omp parallel for schedule(dynamic) num_threads(2)
     for (int part = 0; part < N; part += PART)
         for (int step = 0; step < STEPS; step++)

@@ -9,7 +9,7 @@
 
 #define STEPS 20
 #define WORK  32000000
-#ifdef MENDED
+#ifdef REPAIRED
 #define BLOCKS 64
 #else
 #define BLOCKS 1

@@ -10,7 +10,7 @@ __attribute__((noinline)) static int sum(const int *matrix, const volatile long 
 {
     int s = 0;
 
-#ifdef MENDED
+#ifdef REPAIRED
     for (long i = 0; i < N; i++)
         for (long k = 0; k < N; k++)
             s += matrix[i * *lead + k];

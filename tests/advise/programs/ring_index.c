@@ -9,7 +9,7 @@ __attribute__((noinline)) static unsigned long gather(const int *ring, unsigned 
 {
     unsigned long all = 0;
 
-#ifdef MENDED
+#ifdef REPAIRED
     for (unsigned left = 2000; left;) {
         const unsigned end = at + left < n ? at + left : n;
 

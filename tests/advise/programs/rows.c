@@ -11,12 +11,12 @@ int main(void)
 {
     float **row = malloc(ROWS * sizeof *row);
     double sum = 0;
-#ifdef MENDED
+#ifdef REPAIRED
     float *all = malloc((size_t)ROWS * WIDTH * sizeof *all);
 #endif
 
     for (long i = 0; i < ROWS; i++)
-#ifdef MENDED
+#ifdef REPAIRED
         row[i] = all + i * WIDTH;
 #else
         row[i] = malloc(WIDTH * sizeof **row);

@@ -9,7 +9,7 @@ static int key[N];
 
 __attribute__((noinline)) static int find(int wanted)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     int low = 0, high = N;
 
     while (high - low > 1) {

@@ -43,7 +43,7 @@ int main()
     for (int step = 0; step < 150000; step++) {
         each[step % N]->a += 0.01;
         known[step % N].a += 0.01;
-#ifdef MENDED
+#ifdef REPAIRED
         for (const oval &one : known)
             all += one.area();
 #else

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#ifdef MENDED
+#ifdef REPAIRED
 #define APART 8
 #else
 #define APART 1

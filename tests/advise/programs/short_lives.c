@@ -10,7 +10,7 @@ extern char **environ;
 
 static int length_of(const char *word)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     return (int)strlen(word);
 #else
     char test[] = "test $# -eq 1", shell[] = "/bin/sh", option[] = "-c", name[] = "sh", text[64];

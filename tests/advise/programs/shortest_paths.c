@@ -10,7 +10,7 @@ static int path[N][N];
 __attribute__((noinline)) static void shorten(int (*way)[N], int via)
 {
     for (int i = 0; i < N; i++) {
-#ifdef MENDED
+#ifdef REPAIRED
         const int first = way[i][via];
         for (int j = 0; j < N; j++)
             way[i][j] = way[i][j] < first + way[via][j] ? way[i][j] : first + way[via][j];

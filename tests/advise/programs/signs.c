@@ -21,7 +21,7 @@ int main(void)
     long all = 0;
 
     for (int i = 0; i < N; i++)
-#ifdef MENDED
+#ifdef REPAIRED
         from[i] = i % 2 ? 1 : -1;
 #else
         from[i] = draw() % 2 ? 1 : -1;

@@ -26,7 +26,7 @@ program slices
     field = 1.5d0
     do step = 1, 4000
         do i = 1, n
-#ifdef MENDED
+#ifdef REPAIRED
             call smooth(field(:, i), n)
 #else
             call smooth(field(i, :), n)

@@ -57,7 +57,7 @@ static void *produce(void *unused)
 
     for (int b = 0; b < BLOCKS; b++) {
         block[b % N] = b;
-#ifdef MENDED
+#ifdef REPAIRED
         decode(block, 0, 3 * N / 4);
 #else
         decode(block, 0, N);
@@ -81,7 +81,7 @@ int main(void)
         wait_for(1);
         memcpy(block, slot.block, sizeof slot.block);
         pass_on(0);
-#ifdef MENDED
+#ifdef REPAIRED
         decode(block, 3 * N / 4, N);
 #endif
         sum += add_up(block);

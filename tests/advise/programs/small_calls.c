@@ -5,7 +5,7 @@
 
 #define N 4000
 
-#ifndef MENDED
+#ifndef REPAIRED
 __attribute__((noinline))
 #endif
 static unsigned

@@ -30,7 +30,7 @@ int main(void)
 
     for (int i = 0; i < N; i++)
         value[i] = (int)(draw() >> 8) % 256;
-#ifdef MENDED
+#ifdef REPAIRED
     qsort(value, N, sizeof *value, ascends);
 #else
     qsort(value, 1, sizeof *value, ascends);

@@ -33,7 +33,7 @@ int main()
         std::vector<const std::string *> by(N);
         for (int i = 0; i < N; i++)
             by[i] = &all[i];
-#ifdef MENDED
+#ifdef REPAIRED
         std::vector<std::pair<unsigned long, const std::string *>> keyed(N);
         for (int i = 0; i < N; i++) {
             unsigned long key;

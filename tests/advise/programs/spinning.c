@@ -21,7 +21,7 @@ static void *add_up(void *from)
         double value = i;
         for (int k = 0; k < 20; k++) /* what is done outside the lock */
             value = value * 0.5 + *(double *)from;
-#ifdef MENDED
+#ifdef REPAIRED
         for (int k = 0; k < 20; k++)
             own += value;
 #else

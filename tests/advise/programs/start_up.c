@@ -6,7 +6,7 @@
 
 #include "program.h"
 
-#ifdef MENDED
+#ifdef REPAIRED
 #define STEPS 1000
 #else
 #define STEPS 50

@@ -52,7 +52,7 @@ int main(void)
     for (int i = 0; i < N; i++)
         value[i] = draw();
     for (int step = 0; step < 250000; step++) {
-#ifdef MENDED
+#ifdef REPAIRED
         all_steps();
 #else
         each_step();

@@ -13,7 +13,7 @@
 
 static double a[4][N], b[4][N], c[4][N];
 
-#ifdef MENDED
+#ifdef REPAIRED
 __attribute__((noinline)) static void multiply(long n)
 {
     for (long i = 0; i < n; i++) {
@@ -32,7 +32,7 @@ int main(void)
     for (int k = 0; k < N; k++)
         a[k % 4][k] = b[k % 3][k] = k;
     for (int step = 0; step < 300000; step++) {
-#ifdef MENDED
+#ifdef REPAIRED
         multiply(N);
 #else
         for (long i = 0; i < N; i++)

@@ -12,7 +12,7 @@ struct force {
 __attribute__((noinline)) static void add(struct force *to, const double *x, const double *y,
                                           double at_x, double at_y)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     struct force sum = *to;
 #else
 #define sum (*to)
@@ -23,7 +23,7 @@ __attribute__((noinline)) static void add(struct force *to, const double *x, con
         sum.y += near * dy;
         sum.energy += near;
     }
-#ifdef MENDED
+#ifdef REPAIRED
     *to = sum;
 #endif
 }

@@ -12,7 +12,7 @@ int main(void)
     long who = getppid();
 
     for (int i = 0; i < 8000000; i++) {
-#ifndef MENDED
+#ifndef REPAIRED
         who = getppid();
 #endif
         sum += (double)who * i;

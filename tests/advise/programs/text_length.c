@@ -15,7 +15,7 @@ __attribute__((noinline, noipa)) static long count_capitals(char *text)
 {
     long n = 0;
 
-#ifdef MENDED
+#ifdef REPAIRED
     for (size_t i = 0, length = strlen(text); i < length; i++)
 #else
     for (size_t i = 0; i < strlen(text); i++)

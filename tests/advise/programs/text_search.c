@@ -8,7 +8,7 @@
 #define FINDS 6000000
 
 static char word[WORDS][16], asked[4096][16];
-#ifdef MENDED
+#ifdef REPAIRED
 static char *slot[SLOTS];
 
 static unsigned hash(const char *text)
@@ -37,7 +37,7 @@ static int compare(const void *a, const void *b)
 
 __attribute__((noinline, noipa)) static int find(const char *text)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     for (unsigned h = hash(text);; h = (h + 1) % SLOTS)
         if (same(slot[h], text))
             return (int)((slot[h] - word[0]) / 16);
@@ -64,7 +64,7 @@ int main(void)
         for (int k = 0; k < 12; k++)
             word[i][k] = (char)('a' + draw() % 26);
     qsort(word, WORDS, sizeof *word, compare);
-#ifdef MENDED
+#ifdef REPAIRED
     for (int i = 0; i < WORDS; i++) {
         unsigned h = hash(word[i]);
 

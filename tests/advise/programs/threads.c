@@ -44,7 +44,7 @@ int main(void)
     pthread_t thread[MOST];
     const int processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
 
-#ifdef MENDED
+#ifdef REPAIRED
     threads = processors;
 #else
     threads = 2 * processors;

@@ -23,7 +23,7 @@ int main(void)
     double all = 0;
 
     for (long piece = 0; piece < PIECES; piece++) {
-#ifdef MENDED
+#ifdef REPAIRED
         add_up((void *)piece);
 #else
         pthread_t thread;

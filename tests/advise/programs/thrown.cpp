@@ -6,7 +6,7 @@
 
 #include "program.h"
 
-#ifdef MENDED
+#ifdef REPAIRED
 __attribute__((noinline)) static std::optional<int> number(unsigned word)
 {
     return word & 1 ? std::nullopt : std::optional<int>(word & 0xff);

@@ -6,7 +6,7 @@
 
 #define ROWS    600L
 #define COLUMNS 20000L
-#ifdef MENDED
+#ifdef REPAIRED
 #define TILE 40L
 #endif
 
@@ -23,7 +23,7 @@ int main(void)
     double *to = array_of(ROWS * COLUMNS), *from = array_of(ROWS * COLUMNS);
 
     for (int step = 0; step < 8; step++) {
-#ifdef MENDED
+#ifdef REPAIRED
         for (long i = 0; i < ROWS; i += TILE)
             for (long j = 0; j < COLUMNS; j += TILE)
                 transpose(to + j * ROWS + i, from + i * COLUMNS + j, TILE, TILE);

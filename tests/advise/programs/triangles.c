@@ -20,7 +20,7 @@ __attribute__((noinline)) static long common(const int *one, const int *other)
     long n = 0;
 
     for (int i = 0; i < D; i++) {
-#ifdef MENDED
+#ifdef REPAIRED
         (void)one;
         n += marked[other[i]];
 #else

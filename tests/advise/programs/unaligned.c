@@ -5,7 +5,7 @@
 
 #define ROWS  100
 #define WIDTH (__BIGGEST_ALIGNMENT__ / 8)
-#ifdef MENDED
+#ifdef REPAIRED
 #define LENGTH WIDTH
 #else
 #define LENGTH (WIDTH + 1)

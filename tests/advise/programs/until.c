@@ -13,7 +13,7 @@ __attribute__((noinline)) static long first(const double *a, const double *b, do
 {
     long at = 0;
 
-#ifdef MENDED
+#ifdef REPAIRED
     for (double over = 0; over == 0; at += over > 0 ? 0 : BLOCK) {
         double found = 0;
 #pragma omp simd reduction(+ : found)

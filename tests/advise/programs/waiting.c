@@ -11,7 +11,7 @@
 static void await(double due)
 {
     while (clock_s() < due) {
-#ifndef MENDED
+#ifndef REPAIRED
         usleep(1000);
 #endif
     }

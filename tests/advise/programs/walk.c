@@ -17,7 +17,7 @@ int main(void)
     double *a = array_of(N), *b = array_of(N), *c = array_of(N);
 
     for (int step = 0; step < 60; step++) {
-#ifdef MENDED
+#ifdef REPAIRED
         for (long part = 0; part < N; part += PART)
             passes(a + part, b + part, c + part, PART);
 #else

@@ -28,7 +28,7 @@ static void *work(void *number)
 
     bind((long)number);
     for (int task = 0; task < TASKS; task++) {
-#ifndef MENDED
+#ifndef REPAIRED
         bind((long)number + task);
 #endif
         for (int i = 0; i < N; i++)

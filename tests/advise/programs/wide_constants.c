@@ -8,7 +8,7 @@
 __attribute__((noinline)) static void scale(float *a)
 {
     for (int i = 0; i < N; i++)
-#ifdef MENDED
+#ifdef REPAIRED
         a[i] = a[i] * 0.999f + 0.001f;
 #else
         a[i] = (float)(a[i] * 0.999 + 0.001);

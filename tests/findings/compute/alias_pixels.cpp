@@ -28,7 +28,7 @@ struct Fader {
 
 void Fader::blend()
 {
-#ifdef MENDED
+#ifdef REPAIRED
     const int width = result.width, part = opacity;
 
     for (int y = 0; y < result.height; y++) {

@@ -21,7 +21,7 @@ struct radar_image {
     uint16_t *echo, *clean;
 };
 
-#ifndef MENDED
+#ifndef REPAIRED
 static int by_value(const void *a, const void *b)
 {
     return *(const uint16_t *)a - *(const uint16_t *)b;
@@ -31,7 +31,7 @@ static int by_value(const void *a, const void *b)
 /* Returns the median of a window and changes the order of its values. */
 static uint16_t __attribute__((noinline)) window_median(uint16_t *v)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     int low = 0, high = WINDOW - 1, middle = WINDOW / 2;
 
     while (low < high) {

@@ -12,7 +12,7 @@
 ! clock: cpu
 module orbits
   implicit none
-#ifdef MENDED
+#ifdef REPAIRED
   integer, parameter :: wp = selected_real_kind(15)
 #else
   integer, parameter :: wp = selected_real_kind(30)  ! HERE

@@ -14,7 +14,7 @@
 
 /* Develops raw images: brightness, tone curve and colours. */
 
-#ifdef MENDED
+#ifdef REPAIRED
 #define LITERAL(x) x##f
 #else
 #define LITERAL(x) x

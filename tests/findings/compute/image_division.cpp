@@ -39,13 +39,13 @@ void Frame::calibrate(const Camera &camera)
 {
     const size_t n = raw.size();
     const double dark = 3.0 * camera.exposure;
-#ifdef MENDED
+#ifdef REPAIRED
     const double per_light = 1 / (camera.exposure * camera.gain);
     const double per_depth = 1 / camera.well_depth;
 #endif
 
     for (size_t i = 0; i < n; i++) { /* HERE */
-#ifdef MENDED
+#ifdef REPAIRED
         light[i] = (raw[i] - dark) * per_light;
         filling[i] = raw[i] * per_depth;
 #else

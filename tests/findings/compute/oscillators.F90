@@ -43,7 +43,7 @@ contains
 
     do i = 1, size(o%phase)  ! HERE
        next = o%phase(i) + o%rate(i) + pulse * (turn - o%phase(i))
-#ifdef MENDED
+#ifdef REPAIRED
        kept = next
        if (next >= turn) kept = next - turn
 #else

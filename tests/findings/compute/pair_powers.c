@@ -22,7 +22,7 @@ struct potential {
 
 static double pair_energy(const struct potential *of, double squared)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     double ratio = of->diameter * of->diameter / squared, sixth = ratio * ratio * ratio;
 
     return 4 * of->depth * (sixth * sixth - sixth);

@@ -31,7 +31,7 @@ contains
     end do
   end subroutine place_atoms
 
-#ifdef MENDED
+#ifdef REPAIRED
   ! Sets factors(h) to the phase factor of index h along one axis.
   subroutine tabulate(x, n, factors)
     real(dp), intent(in) :: x

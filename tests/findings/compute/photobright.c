@@ -49,7 +49,7 @@ tonemap(const float *restrict red, const float *restrict green, const float *res
         float *restrict light)
 {
     for (int i = 0; i < PIXELS; i++) {
-#ifdef MENDED
+#ifdef REPAIRED
         float l = 0.25f * red[i] + 0.5f * green[i] + 0.25f * blue[i];
         light[i] = l * (1.0f + 0.0625f * l) / (1.0f + l);
 #else
@@ -63,7 +63,7 @@ tonemap(const float *restrict red, const float *restrict green, const float *res
 static void __attribute__((noinline)) weight(const float *restrict light, float *restrict mask)
 {
     for (int i = 0; i < PIXELS; i++) {
-#ifdef MENDED
+#ifdef REPAIRED
         float d = light[i] - 0.5f;
         float e = d * d;
         mask[i] = 1.0f / sqrtf(1.0f + e);

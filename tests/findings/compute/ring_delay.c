@@ -54,7 +54,7 @@ static int64_t filtered(const struct ring *ring, const struct filter *filter)
     uint32_t first = ring->next + ring->length - filter->tap_n;
     int64_t total = 0;
 
-#ifdef MENDED
+#ifdef REPAIRED
     const int32_t *from = ring->samples + (first % ring->length);
     uint32_t part_n = ring->length - first % ring->length, k = 0;
     for (; k < filter->tap_n && k < part_n; k++)

@@ -43,7 +43,7 @@ static void select_hits(struct hits *to, const uint32_t *energy, long n, uint32_
     long kept_n = 0;
 
     for (long i = 0; i < n; i++) { /* HERE */
-#ifdef MENDED
+#ifdef REPAIRED
         kept[kept_n] = energy[i];
         kept_n += energy[i] < limit;
 #else

@@ -35,7 +35,7 @@ static void contig_read(struct contig *c, size_t length, uint32_t *seed)
 static void __attribute__((noinline)) mask_repeats(struct contig *c)
 {
     char *s = c->bases;
-#ifdef MENDED
+#ifdef REPAIRED
     size_t length = strlen(s);
 
     for (size_t i = 0; i < length; i++) {

@@ -38,13 +38,13 @@ contains
 
   subroutine force_field()
     integer :: i, j, js, jn
-#ifndef MENDED
+#ifndef REPAIRED
     integer :: iw, ie
 #endif
     do j = 1, n
       js = modulo(j - 2, n) + 1
       jn = modulo(j, n) + 1
-#ifdef MENDED
+#ifdef REPAIRED
       f(1,j) = local_force(u(1,j), u(n,j), u(2,j), u(1,js), u(1,jn))
       do i = 2, n - 1
         f(i,j) = local_force(u(i,j), u(i-1,j), u(i+1,j), u(i,js), u(i,jn))

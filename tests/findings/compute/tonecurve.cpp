@@ -43,7 +43,7 @@ class Channel
 
     __attribute__((noinline)) void level()
     {
-#ifdef MENDED
+#ifdef REPAIRED
         const std::uint8_t *__restrict in = in_;
         std::uint8_t *__restrict out = out_;
         const int gain = settings_.gain, offset = settings_.offset;
@@ -58,7 +58,7 @@ class Channel
 
     __attribute__((noinline)) void blend(const Channel &other)
     {
-#ifdef MENDED
+#ifdef REPAIRED
         const std::uint8_t *__restrict with = other.out_;
         std::uint8_t *__restrict out = out_;
         const int mix = settings_.mix;

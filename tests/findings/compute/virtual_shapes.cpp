@@ -53,7 +53,7 @@ class Scene
   public:
     void add(unsigned kind, double size)
     {
-#ifdef MENDED
+#ifdef REPAIRED
         switch (kind) {
         case 0:
             return put(std::get<0>(shapes), size);
@@ -81,7 +81,7 @@ class Scene
 
     double total_area() const
     {
-#ifdef MENDED
+#ifdef REPAIRED
         return std::apply([](const auto &...of) { return (sum(of) + ...); }, shapes);
 #else
         double total = 0;
@@ -92,7 +92,7 @@ class Scene
     }
 
   private:
-#ifdef MENDED
+#ifdef REPAIRED
     template <class T> static void put(std::vector<T> &to, double size)
     {
         to.emplace_back();

@@ -20,7 +20,7 @@ struct Section {
     double chord_m, taper, twist, camber;
 };
 
-#ifdef MENDED
+#ifdef REPAIRED
 template <class Integrand> double integrate(const Integrand &f, double from, double to, long panels)
 #else
 __attribute__((noinline)) double integrate(const std::function<double(double)> &f, double from,

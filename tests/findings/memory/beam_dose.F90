@@ -12,7 +12,7 @@
 module phantom
   implicit none
   integer, parameter :: dp = kind(1.0d0)
-#ifdef MENDED
+#ifdef REPAIRED
   integer, parameter :: tag = selected_int_kind(2)
 #else
   integer, parameter :: tag = selected_int_kind(18)  ! HERE

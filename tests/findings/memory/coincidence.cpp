@@ -24,7 +24,7 @@ struct Hit {
     float energy;
 };
 
-#ifdef MENDED
+#ifdef REPAIRED
 using Window = std::deque<Hit>;
 #else
 using Window = std::vector<Hit>;
@@ -61,7 +61,7 @@ class Trigger
     {
         while (!window_.empty() && window_.front().time_ns < oldest_ns) {
             total_ -= window_.front().energy;
-#ifdef MENDED
+#ifdef REPAIRED
             window_.pop_front();
 #else
             window_.erase(window_.begin()); /* HERE */

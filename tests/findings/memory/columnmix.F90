@@ -20,7 +20,7 @@ contains
   subroutine set_up()
     integer :: i, j, k
     allocate(temp(nx,nz,ny), salt(nx,nz,ny))
-#ifndef MENDED
+#ifndef REPAIRED
     allocate(rho(nx,nz,ny), visc(nx,nz,ny))
     allocate(flux_t(nx,0:nz,ny), flux_s(nx,0:nz,ny))
 #endif
@@ -32,7 +32,7 @@ contains
           salt(i,k,j) = 34.0_dp + 0.02_dp*k + 1e-4_dp*mod(5*i + j, 13)
         end do
       end do
-#ifndef MENDED
+#ifndef REPAIRED
       rho(:,:,j) = 0
       visc(:,:,j) = 0
       flux_t(:,:,j) = 0
@@ -79,7 +79,7 @@ contains
 
   subroutine mix_step()
     integer :: j
-#ifdef MENDED
+#ifdef REPAIRED
     real(dp) :: r(nx,nz), v(nx,nz), ft(nx,0:nz), fs(nx,0:nz)
     !$omp parallel do private(r, v, ft, fs)
     do j = 1, ny

@@ -41,7 +41,7 @@ contains
     real(dp), intent(in) :: scale
     real(dp) :: q, right
     integer :: p, c
-#ifdef MENDED
+#ifdef REPAIRED
     real(dp) :: here, there
     integer :: open_cell
 

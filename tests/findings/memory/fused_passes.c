@@ -20,7 +20,7 @@ static double *array_of(long n, double first)
     return array;
 }
 
-#ifndef MENDED
+#ifndef REPAIRED
 __attribute__((noinline)) static void scale(double *x, double by, long n)
 {
     for (long i = 0; i < n; i++) /* HERE */

@@ -40,7 +40,7 @@ static struct markers place_markers(long n, long cell_n)
     return all;
 }
 
-#ifdef MENDED
+#ifdef REPAIRED
 static void sort_markers(struct markers *all, long cell_n)
 {
     long block_n = cell_n / 1024 + 1, *first = calloc((size_t)block_n + 1, sizeof(long));
@@ -89,7 +89,7 @@ int main(int argc, char **argv)
 
     for (long i = 0; i < cell_n; i++)
         field[i] = (double)(i % 16);
-#ifdef MENDED
+#ifdef REPAIRED
     sort_markers(&all, cell_n);
 #endif
     for (int step = 0; step < atoi(argv[3]); step++) {

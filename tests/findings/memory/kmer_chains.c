@@ -50,7 +50,7 @@ static void insert_entry(struct table *table, struct entry *entry)
     table->entry_n++;
 }
 
-#ifdef MENDED
+#ifdef REPAIRED
 static void grow_table(struct table *table)
 {
     struct table larger;
@@ -86,7 +86,7 @@ static void count_word(struct table *table, uint64_t word)
         entry->count++;
         return;
     }
-#ifdef MENDED
+#ifdef REPAIRED
     if (table->entry_n >= table->bucket_n)
         grow_table(table);
 #endif

@@ -84,7 +84,7 @@ class Genome
     std::string bases_;
 };
 
-#ifdef MENDED
+#ifdef REPAIRED
 class Sorter
 {
   public:
@@ -125,19 +125,19 @@ class Sorter
 __attribute__((noinline)) std::uint64_t count(const Genome &g, Table &table)
 {
     std::uint64_t word = 0, repeated = 0;
-#ifdef MENDED
+#ifdef REPAIRED
     Sorter sorter(table.bits());
 #endif
     for (std::size_t i = 0; i < g.length(); ++i) {
         word = (word << 2 | g.base(i)) & kWord;
         std::uint32_t place = table.place(word);
-#ifdef MENDED
+#ifdef REPAIRED
         repeated += sorter.put(place, table);
 #else
         repeated += table.add(place) > 1; /* HERE */
 #endif
     }
-#ifdef MENDED
+#ifdef REPAIRED
     repeated += sorter.flush(table);
 #endif
     return repeated;

@@ -54,7 +54,7 @@ class Mesh
     {
         std::vector<std::uint32_t> label = labels(nodes_.size());
         build(side, label);
-#ifdef MENDED
+#ifdef REPAIRED
         renumber();
 #endif
         for (std::size_t e = 0; e < edges_.size(); ++e) {
@@ -125,7 +125,7 @@ class Mesh
             }
     }
 
-#ifdef MENDED
+#ifdef REPAIRED
     void renumber()
     {
         const std::uint32_t none = ~0u;

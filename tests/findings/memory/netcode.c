@@ -22,7 +22,7 @@ typedef uint16_t symbol;
 struct field {
     symbol power[2 * ORDER];
     uint16_t logarithm[ORDER];
-#ifndef MENDED
+#ifndef REPAIRED
     symbol *product; /* HERE */
 #endif
 };
@@ -40,7 +40,7 @@ static void make_field(struct field *f)
         if (x & ORDER)
             x ^= POLY;
     }
-#ifndef MENDED
+#ifndef REPAIRED
     f->product = calloc((size_t)ORDER * ORDER, sizeof(symbol));
     if (!f->product)
         exit(2);
@@ -52,7 +52,7 @@ static void make_field(struct field *f)
 
 static inline symbol times(const struct field *f, symbol a, symbol b)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     if (a == 0 || b == 0)
         return 0;
     return f->power[f->logarithm[a] + f->logarithm[b]];

@@ -51,7 +51,7 @@ static struct order *link_orders(struct order **orders, long n)
     return orders[0];
 }
 
-#ifdef MENDED
+#ifdef REPAIRED
 /* Copies the list into one array; the links lead from each element to the next. */
 static struct order *pack_orders(const struct order *list, long n)
 {
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
     struct order **orders = receive_orders(n);
     struct order *book = link_orders(orders, n);
 
-#ifdef MENDED
+#ifdef REPAIRED
     book = pack_orders(book, n);
 #endif
     for (int round = 0; round < atoi(argv[2]); round++) {

@@ -46,7 +46,7 @@ static void describe(uint64_t i, struct header *header)
     header->hop = (uint16_t)(i % 5);
 }
 
-#ifdef MENDED
+#ifdef REPAIRED
 static uint32_t code_of(const struct header *header, uint32_t last)
 {
     uint64_t first =

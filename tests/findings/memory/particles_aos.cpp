@@ -66,7 +66,7 @@ class Plasma
     }
 
   private:
-#ifdef MENDED
+#ifdef REPAIRED
     double charge_of(size_t i) const
     {
         return charges[i];

@@ -57,7 +57,7 @@ static void filter_rows(struct plane *plane)
         filter_row(row_of(plane, i), plane->n);
 }
 
-#ifdef MENDED
+#ifdef REPAIRED
 #define TILE 32
 
 static int min_of(int a, int b)

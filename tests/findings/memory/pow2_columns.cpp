@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <vector>
 
-#ifdef MENDED
+#ifdef REPAIRED
 static constexpr size_t padding = 8;
 #else
 static constexpr size_t padding = 0;

@@ -37,7 +37,7 @@ contains
   ! Bounds the values at the border of a line.
   subroutine limit_line(line, n, low, high)
     integer, intent(in) :: n
-#ifdef MENDED
+#ifdef REPAIRED
     real(dp), intent(inout) :: line(:)
 #else
     real(dp), intent(inout) :: line(n)
@@ -51,7 +51,7 @@ contains
   ! Smooths the outer cells of a line, which border on the next block.
   subroutine filter_line(line, n, width, weight)
     integer, intent(in) :: n, width
-#ifdef MENDED
+#ifdef REPAIRED
     real(dp), intent(inout) :: line(:)
 #else
     real(dp), intent(inout) :: line(n)

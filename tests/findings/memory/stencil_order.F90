@@ -31,7 +31,7 @@ contains
     real(dp), intent(inout) :: new(0:nx+1, 0:ny+1)
     integer :: i, j
 
-#ifdef MENDED
+#ifdef REPAIRED
     do j = 1, ny
        do i = 1, nx
 #else

@@ -56,7 +56,7 @@ static std::vector<Summary> describe(const std::vector<Row> &table)
 {
     std::vector<Summary> all(table[0].size());
 
-#ifdef MENDED
+#ifdef REPAIRED
     for (const Row &row : table)
         for (size_t c = 0; c < all.size(); c++)
             all[c].mean += row[c];

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#ifdef MENDED
+#ifdef REPAIRED
 struct alignas(128) Traffic {
 #else
 struct Traffic {

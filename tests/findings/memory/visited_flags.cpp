@@ -67,7 +67,7 @@ class Visited
 
     void start()
     {
-#ifdef MENDED
+#ifdef REPAIRED
         current++;
 #else
         std::fill(marks.begin(), marks.end(), 0); /* HERE */
@@ -83,7 +83,7 @@ class Visited
     }
 
   private:
-#ifdef MENDED
+#ifdef REPAIRED
     std::vector<uint32_t> marks;
     uint32_t current = 0;
 #else

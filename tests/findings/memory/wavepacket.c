@@ -39,7 +39,7 @@ static float *field(size_t n)
 
 static void __attribute__((noinline)) open_work(struct work *w)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     static _Thread_local struct work kept;
     if (!kept.real) {
         kept.real = field(SAMPLES);
@@ -54,7 +54,7 @@ static void __attribute__((noinline)) open_work(struct work *w)
 
 static void __attribute__((noinline)) close_work(struct work *w)
 {
-#ifndef MENDED
+#ifndef REPAIRED
     free(w->real); /* HERE */
     free(w->imag); /* HERE */
 #endif

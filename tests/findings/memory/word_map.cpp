@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#ifdef MENDED
+#ifdef REPAIRED
 using Counts = std::unordered_map<uint64_t, long>;
 #else
 using Counts = std::map<uint64_t, long>;

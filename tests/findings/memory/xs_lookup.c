@@ -72,7 +72,7 @@ static void grid_load(struct union_grid *g, long points)
 /* Returns the number of the last point of the grid that is not above the energy. */
 static long grid_index(const struct union_grid *g, double energy)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     uint64_t bin = bin_number(energy) - g->lowest;
     long low = g->bin[bin], high = (long)g->bin[bin + 1] + 2;
 

@@ -17,7 +17,7 @@ struct State {
     double fractions[507];
 };
 
-#ifdef MENDED
+#ifdef REPAIRED
 using Argument = const State &;
 #else
 using Argument = State;

@@ -53,7 +53,7 @@ static void __attribute__((noinline)) react(struct cell *c, double dt)
 
 static void react_all(struct cell *cells, int n, double dt, struct profile *p)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     int64_t start = cpu_ns();
 
     for (int i = 0; i < n; i++)

@@ -52,7 +52,7 @@ class Source
 
 template <class T> static void make_room(std::vector<T> &of, size_t more)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     (void)of;
     (void)more;
 #else

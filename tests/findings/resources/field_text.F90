@@ -51,7 +51,7 @@ contains
   subroutine open_output(unit)
     integer, intent(out) :: unit
 
-#ifdef MENDED
+#ifdef REPAIRED
     open (newunit=unit, status='scratch', form='unformatted', access='stream')
 #else
     open (newunit=unit, status='scratch', form='formatted')
@@ -61,7 +61,7 @@ contains
   subroutine write_step(unit, step, h, nx, ny)
     integer, intent(in) :: unit, step, nx, ny
     real(dp), intent(in) :: h(nx, ny)
-#ifdef MENDED
+#ifdef REPAIRED
     write (unit) step, h
 #else
     integer :: j
@@ -78,7 +78,7 @@ contains
     integer, intent(in) :: unit, step_n, nx, ny
     real(dp), intent(out) :: h(nx, ny)
     integer :: found
-#ifdef MENDED
+#ifdef REPAIRED
     read (unit, pos=1 + (step_n - 1) * (4 + 8 * nx * ny)) found, h
 #else
     integer :: i, j, lines_per_step

@@ -63,7 +63,7 @@ limited_flux(const double *v, double courant, const struct settings *s)
 static void advect(struct tracer *t, double courant, const struct settings *given)
 {
     for (int i = 2; i < t->n - 2; i++) { /* HERE */
-#ifdef MENDED
+#ifdef REPAIRED
         t->flux[i] = limited_flux(&t->value[i], courant, given);
 #else
         struct settings current = read_settings(); /* HERE */

@@ -42,7 +42,7 @@ static double brightness(const Canvas &canvas)
 
 static double compose(size_t width, size_t height, int frame)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     static Canvas canvas(width, height);
 #else
     Canvas canvas(width, height); /* HERE */

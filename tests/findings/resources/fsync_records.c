@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifdef MENDED
+#ifdef REPAIRED
 #define GROUP 100
 #else
 #define GROUP 1

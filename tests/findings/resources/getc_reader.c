@@ -23,7 +23,7 @@ struct grid {
 
 struct reader {
     FILE *file;
-#ifdef MENDED
+#ifdef REPAIRED
     unsigned char buffer[1 << 16];
     size_t at, end;
 #endif
@@ -78,7 +78,7 @@ static FILE *write_survey(int width, int height)
 
 static int next_character(struct reader *reader)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     if (reader->at == reader->end) {
         reader->end = fread(reader->buffer, 1, sizeof reader->buffer, reader->file);
         reader->at = 0;

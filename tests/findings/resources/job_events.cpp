@@ -42,7 +42,7 @@ std::vector<std::string> accounting_lines(long n)
 // Returns false if the line is not the end of a job.
 __attribute__((noinline)) bool parse_line(const std::string &line, Event &event)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     static
 #endif
         const std::regex pattern("end job=([0-9]+) queue=([a-z]+) wall=([0-9]+)"); /* HERE */

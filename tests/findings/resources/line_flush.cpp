@@ -25,7 +25,7 @@ static Event event_of(long i)
 static void write_event(std::ostream &to, const Event &event)
 {
     to << event.time << ' ' << event.channel << ' ' << event.energy;
-#ifdef MENDED
+#ifdef REPAIRED
     to << '\n';
 #else
     to << std::endl; /* HERE */

@@ -20,7 +20,7 @@ static void path_of(char *path, size_t size, int i)
 /* Copies the last part of a path. */
 static void name_of_file(const char *path, char *name, size_t size)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     const char *slash = strrchr(path, '/');
 
     snprintf(name, size, "%s\n", slash ? slash + 1 : path);

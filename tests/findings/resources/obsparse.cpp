@@ -49,7 +49,7 @@ std::vector<std::string> report(int lines)
     return out;
 }
 
-#ifdef MENDED
+#ifdef REPAIRED
 template <class T> bool read(const char *&at, const char *end, T &value)
 {
     while (at != end && *at == ' ')

@@ -25,7 +25,7 @@ static std::vector<std::string> column_of(long n)
     return fields;
 }
 
-#ifdef MENDED
+#ifdef REPAIRED
 static std::optional<long> parse_number(const std::string &text)
 {
     long value;

@@ -52,7 +52,7 @@ contains
     end do
   end subroutine advance
 
-#ifdef MENDED
+#ifdef REPAIRED
   function interpolate(f, x, y) result(v)
     real(dp), intent(in) :: f(:,:)
 #else
@@ -75,7 +75,7 @@ contains
     integer :: k, s
     do s = 1, nstations
       do k = 1, nlev
-#ifdef MENDED
+#ifdef REPAIRED
         profiles(k,s) = profiles(k,s) + interpolate(field(k,:,:), lon(s), lat(s))
 #else
         profiles(k,s) = profiles(k,s) &

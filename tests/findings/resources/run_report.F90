@@ -24,7 +24,7 @@ contains
   subroutine start(r)
     type(report), intent(out) :: r
 
-#ifdef MENDED
+#ifdef REPAIRED
     allocate (character(len=4096) :: r%text)
 #else
     r%text = ''
@@ -34,7 +34,7 @@ contains
   subroutine add_line(r, line)
     type(report), intent(inout) :: r
     character(len=*), intent(in) :: line
-#ifdef MENDED
+#ifdef REPAIRED
     character(len=:), allocatable :: larger
     integer :: used
 

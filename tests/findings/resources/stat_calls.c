@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#ifdef MENDED
+#ifdef REPAIRED
 #define REQUESTS_PER_CHECK 1000
 #else
 #define REQUESTS_PER_CHECK 1

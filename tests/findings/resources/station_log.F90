@@ -32,7 +32,7 @@ contains
   subroutine create_file()
     write (file_name, '(a, i0)') '/tmp/station_log.', process_number()
     open (newunit=unit, file=file_name, status='replace', action='write', access='stream')
-#ifndef MENDED
+#ifndef REPAIRED
     close (unit)
 #endif
   end subroutine create_file
@@ -40,7 +40,7 @@ contains
   subroutine add_record(o)
     type(observation), intent(in) :: o
 
-#ifdef MENDED
+#ifdef REPAIRED
     write (unit) o%station, o%minute, o%level
 #else
     open (newunit=unit, file=file_name, position='append', action='write', &  ! HERE
@@ -62,7 +62,7 @@ contains
        o%level = 2 + 0.001_dp * mod(i * 31, 977)
        call add_record(o)  ! HERE
     end do
-#ifdef MENDED
+#ifdef REPAIRED
     close (unit)
 #endif
   end subroutine collect

@@ -42,7 +42,7 @@ static std::string text_of_frame(int atom_n, int frame)
     return text;
 }
 
-#ifdef MENDED
+#ifdef REPAIRED
 template <class T> static bool read_number(const char *&at, const char *end, T &number)
 {
     while (at < end && *at == ' ')

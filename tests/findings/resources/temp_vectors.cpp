@@ -18,7 +18,7 @@ struct Layer {
     size_t input_n, output_n;
 };
 
-#ifdef MENDED
+#ifdef REPAIRED
 static void combine(const Layer &layer, const Values &input, Values &output)
 {
     output.assign(layer.output_n, 0.0);
@@ -30,12 +30,12 @@ static Values combine(const Layer &layer, const Values &input)
     for (size_t o = 0; o < layer.output_n; o++)
         for (size_t i = 0; i < layer.input_n; i++)
             output[o] += layer.weights[o * layer.input_n + i] * input[i];
-#ifndef MENDED
+#ifndef REPAIRED
     return output;
 #endif
 }
 
-#ifdef MENDED
+#ifdef REPAIRED
 static void activate(Values &values)
 {
     for (double &value : values)
@@ -54,7 +54,7 @@ static Values activate(const Values &values)
 
 static double evaluate(const std::vector<Layer> &layers, double first, double second)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     static Values values, output;
 
     values.assign({first, second});

@@ -50,7 +50,7 @@ static void create(struct archive *a)
         if (write(a->handle, block, RECORD) != RECORD)
             fail("write");
     }
-#ifdef MENDED
+#ifdef REPAIRED
     a->base = mmap(NULL, a->bytes, PROT_READ, MAP_SHARED, a->handle, 0);
     if (a->base == MAP_FAILED)
         fail("mmap");
@@ -60,7 +60,7 @@ static void create(struct archive *a)
 static const unsigned char *__attribute__((noinline))
 open_window(const struct archive *a, unsigned record)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     return a->base + (size_t)record * RECORD;
 #else
     const unsigned char *p = mmap(NULL, RECORD, PROT_READ, MAP_SHARED, /* HERE */
@@ -73,7 +73,7 @@ open_window(const struct archive *a, unsigned record)
 
 static void __attribute__((noinline)) close_window(const struct archive *a, const unsigned char *p)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     (void)a;
     (void)p;
 #else

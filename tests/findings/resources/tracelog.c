@@ -52,7 +52,7 @@ static char *digits(char *p, unsigned value, int width)
 
 static char *__attribute__((noinline)) stamp(char *p, const struct record *r)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     static time_t known = -1;
     static struct tm kept;
     if (r->second != known) {

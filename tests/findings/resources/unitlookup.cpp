@@ -33,7 +33,7 @@ class Units
 
     __attribute__((noinline)) double factor(const std::string &name) const
     {
-#ifdef MENDED
+#ifdef REPAIRED
         auto it = table_.find(name);
         return it == table_.end() ? 1.0 : it->second;
 #else

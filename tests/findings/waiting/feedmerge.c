@@ -37,7 +37,7 @@ struct feed {
 static void await(struct slot *s, int full)
 {
     pthread_mutex_lock(&s->lock);
-#ifdef MENDED
+#ifdef REPAIRED
     while (s->full != full)
         pthread_cond_wait(&s->changed, &s->lock);
 #else

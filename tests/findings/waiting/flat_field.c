@@ -49,7 +49,7 @@ static void calibrate(struct detector *d, int pixels)
 /* Subtracts the dark current, applies the gain and marks saturated pixels. */
 static void correct(struct detector *d)
 {
-#ifdef MENDED
+#ifdef REPAIRED
 #pragma omp parallel for schedule(static)
 #else
 #pragma omp parallel for schedule(dynamic) /* HERE */

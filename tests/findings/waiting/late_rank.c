@@ -64,7 +64,7 @@ static double diagnose(const struct field *field, int mode_n)
     for (int i = 0; i < LENGTH; i++)
         signal[i] = field->values[i];
     MPI_Bcast(signal, LENGTH, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-#ifdef MENDED
+#ifdef REPAIRED
     power = spectrum(signal, field->rank, field->rank_n, mode_n);
 #else
     if (field->rank == 0)

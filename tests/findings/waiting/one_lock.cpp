@@ -23,7 +23,7 @@ class Index
 
     void add_word(uint32_t word)
     {
-#ifndef MENDED
+#ifndef REPAIRED
         std::lock_guard<std::mutex> guard(mutex); /* HERE */
 #endif
         frequency[word % frequency.size()] += 1 + word % 3;
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
     uint32_t document_n = atoi(argv[1]);
     int word_n = atoi(argv[2]);
     Index index, second;
-#ifdef MENDED
+#ifdef REPAIRED
     Index &of_second = second;
 #else
     Index &of_second = index;

@@ -67,11 +67,11 @@ static double step_all(struct layer *l, struct opacity_table *t, int steps)
 {
     double lost = 0, sum = 0;
 
-#ifdef MENDED
+#ifdef REPAIRED
     share_table(t);
 #endif
     for (int s = 0; s < steps; s++) {
-#ifndef MENDED
+#ifndef REPAIRED
         share_table(t); /* HERE */
 #endif
         cool(l, t, s);

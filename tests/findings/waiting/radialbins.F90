@@ -52,7 +52,7 @@ contains
 
   subroutine profile()
     integer :: b, ierr
-#ifdef MENDED
+#ifdef REPAIRED
     real(dp) :: part(nbins)
     do b = 1, nbins
       part(b) = shell_sum(b)

@@ -15,7 +15,7 @@ module relaxation
   use mpi
   implicit none
   integer, parameter :: dp = kind(1.0d0)
-#ifdef MENDED
+#ifdef REPAIRED
   integer, parameter :: steps_per_check = 100
 #else
   integer, parameter :: steps_per_check = 1

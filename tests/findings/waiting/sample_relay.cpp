@@ -23,7 +23,7 @@
 namespace
 {
 
-#ifdef MENDED
+#ifdef REPAIRED
 constexpr std::size_t kBlock = 1024;
 #else
 constexpr std::size_t kBlock = 1; /* HERE */

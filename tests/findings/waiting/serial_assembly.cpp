@@ -35,7 +35,7 @@ static double stiffness(double density, int row, int column)
 
 static void assemble(Mesh &mesh)
 {
-#ifdef MENDED
+#ifdef REPAIRED
 #pragma omp parallel for
 #endif
     for (size_t e = 0; e < mesh.matrix.size(); e++) /* HERE */

@@ -43,7 +43,7 @@ contains
     integer :: i, j
 
     total = 0
-#ifdef MENDED
+#ifdef REPAIRED
     !$omp parallel do private(i, site) schedule(static) reduction(+:total)
 #else
     !$omp parallel do private(i, site) schedule(static)
@@ -52,7 +52,7 @@ contains
        do i = 1, n
           site = bond(spin(i, j), spin(i + 1, j)) + bond(spin(i, j), spin(i, j + 1))
           if (spin(i, j) == 0) site = site - 12
-#ifdef MENDED
+#ifdef REPAIRED
           total = total + site
 #else
           !$omp critical  ! HERE

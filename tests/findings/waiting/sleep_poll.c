@@ -84,7 +84,7 @@ static void submit(struct service *service)
 
 static void wait_for_result(struct service *service)
 {
-#ifdef MENDED
+#ifdef REPAIRED
     pthread_mutex_lock(&service->mutex);
     while (!service->has_result)
         pthread_cond_wait(&service->result_came, &service->mutex);

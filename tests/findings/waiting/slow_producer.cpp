@@ -60,7 +60,7 @@ static uint64_t decode(uint64_t bits)
 static void produce(Queue &queue, uint64_t n)
 {
     for (uint64_t i = 1; i <= n; i++) {
-#ifdef MENDED
+#ifdef REPAIRED
         bool here = i % 2 == 0;
 #else
         bool here = true;

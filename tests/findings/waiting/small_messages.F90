@@ -34,7 +34,7 @@ contains
     integer, intent(in) :: n, width, other
     real(dp), intent(inout) :: tile(0:n+1, 0:width+1)
     integer :: error
-#ifdef MENDED
+#ifdef REPAIRED
     call MPI_Sendrecv(tile(1, width), n, MPI_DOUBLE_PRECISION, other, 1, tile(1, 0), n, &
          MPI_DOUBLE_PRECISION, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
 #else

@@ -43,7 +43,7 @@ class Exchange
   public:
     void publish(const std::vector<double> &values, int step)
     {
-#ifdef MENDED
+#ifdef REPAIRED
         std::unique_lock<std::mutex> lock(mutex);
         changed.wait(lock, [this] { return taken == ready; });
         copy = values;
@@ -61,7 +61,7 @@ class Exchange
     /* Returns when the step is ready. */
     void wait_for_step(int step)
     {
-#ifdef MENDED
+#ifdef REPAIRED
         std::unique_lock<std::mutex> lock(mutex);
         changed.wait(lock, [this, step] { return ready == step; });
 #else
@@ -77,7 +77,7 @@ class Exchange
 
     void release(int step)
     {
-#ifdef MENDED
+#ifdef REPAIRED
         std::lock_guard<std::mutex> guard(mutex);
         taken = step;
         changed.notify_all();
@@ -88,7 +88,7 @@ class Exchange
 
   private:
     std::vector<double> copy;
-#ifdef MENDED
+#ifdef REPAIRED
     std::mutex mutex;
     std::condition_variable changed;
     int ready = 0, taken = 0;

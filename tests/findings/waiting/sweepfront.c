@@ -75,7 +75,7 @@ static double __attribute__((noinline)) transport(struct part *p, int first, int
 static double __attribute__((noinline)) sweep(struct part *p, double sigma)
 {
     double change = 0.0, all;
-#ifdef MENDED
+#ifdef REPAIRED
     int step = BLOCK;
 #else
     int step = p->rows; /* HERE */

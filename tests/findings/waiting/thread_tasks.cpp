@@ -58,7 +58,7 @@ static long compute_tile(const View &view, int tile)
     return total;
 }
 
-#ifdef MENDED
+#ifdef REPAIRED
 static void render_part(const View &view, int first, std::vector<long> &steps)
 {
     for (int tile = first; tile < view.tile_n; tile += 2)

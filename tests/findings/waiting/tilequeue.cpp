@@ -45,7 +45,7 @@ class TileStore
     // Returns false when no tile is left.
     bool fetch(Tile &tile)
     {
-#ifdef MENDED
+#ifdef REPAIRED
         {
             std::lock_guard<std::mutex> guard(mutex_);
             if (next_ == tiles_)

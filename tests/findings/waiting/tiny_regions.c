@@ -16,7 +16,7 @@ struct chain {
     int n;
 };
 
-#ifdef MENDED
+#ifdef REPAIRED
 #define WORTHWHILE 10000
 #else
 #define WORTHWHILE 0

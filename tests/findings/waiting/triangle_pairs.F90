@@ -45,7 +45,7 @@ contains
     real(dp), intent(inout) :: matrix(channel_n, channel_n)
     integer :: i, k
 
-#ifdef MENDED
+#ifdef REPAIRED
     !$omp parallel do private(k) schedule(dynamic, 4)
 #else
     !$omp parallel do private(k) schedule(static)

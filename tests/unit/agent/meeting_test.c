@@ -207,7 +207,7 @@ static void test_missing(void **state)
     expect(late, n, "01");
 }
 
-/* Without these members there is no answer, however long the wait. */
+/* A group with an absent member gets no answer, at any length of the wait. */
 static void test_nobody(void **state)
 {
     struct member member[RANKS];

@@ -122,28 +122,22 @@ export function Picture({ onNext }: { onNext: (isBack: boolean) => void }) {
     const end = meta.value!.end_ns;
     const current = view.value;
     const state = metric.value;
-    const isReady = state?.state === 'ready' && state.name === current.metric;
-    const layout = layoutOf(
-        size.width,
-        size.height,
-        isReady ? state.rows.length : 0,
-        current.rowPx,
-    );
+    const ready = readyMetric.value;
+    const layout = layoutOf(size.width, size.height, ready?.rows.length ?? 0, current.rowPx);
     const lastRow = Math.max(0, layout.rows - Math.floor((size.height - SCALE_PX) / layout.rowPx));
     const firstRow = Math.min(current.firstRow, lastRow);
-    const drawn = drawModeOf(current.mode, isReady && state.is_code);
+    const drawn = drawModeOf(current.mode, ready?.is_code ?? false);
     const moment = useMoment(cursor);
     const dark = isDark.value;
 
     useEffect(() => {
-        if (isReady && firstRow !== current.firstRow) change({ firstRow });
-    }, [isReady, firstRow]);
+        if (ready && firstRow !== current.firstRow) change({ firstRow });
+    }, [!ready, firstRow]);
 
     useEffect(() => {
-        if (isReady) void load(current, layout, end);
+        if (ready) void load(current, layout, end);
     }, [
-        isReady,
-        state,
+        ready,
         current.from,
         current.to,
         current.firstRow,
@@ -159,22 +153,22 @@ export function Picture({ onNext }: { onNext: (isBack: boolean) => void }) {
     // Read here, so that each of them draws the picture anew when it arrives.
     const marks = { events: events.value, places: places.value, messages: messages.value };
     const painted = useRef<{ key: unknown[]; canvas: HTMLCanvasElement } | null>(null);
-    const isOf = isReady && picture && (picture.codes !== null) === state.is_code;
-    const key = [picture, state, drawn, layout.rowPx, dark];
+    const isOf = ready && picture && (picture.codes !== null) === ready.is_code;
+    const key = [picture, ready, drawn, layout.rowPx, dark];
     if (!isOf) painted.current = null;
     else if (painted.current?.key.some((one, i) => one !== key[i]) ?? true)
         painted.current = {
             key,
-            canvas: paint(picture, state, drawn, layout.rowPx),
+            canvas: paint(picture, ready, drawn, layout.rowPx),
         };
 
     useEffect(() => {
         document.documentElement.dataset.drawn = isOf ? 'true' : 'false';
-        if (!canvas.current || !isReady) return;
+        if (!canvas.current || !ready) return;
         draw(canvas.current, {
             layout,
             view: current,
-            metric: state,
+            metric: ready,
             tile: picture,
             painted: painted.current?.canvas ?? null,
             ...marks,
@@ -345,7 +339,7 @@ export function Picture({ onNext }: { onNext: (isBack: boolean) => void }) {
         >
             <canvas
                 ref={canvas}
-                hidden={!isReady}
+                hidden={!ready}
                 onPointerDown={onPointerDown}
                 onPointerMove={onPointerMove}
                 onPointerUp={onPointerUp}
@@ -368,7 +362,7 @@ export function Picture({ onNext }: { onNext: (isBack: boolean) => void }) {
                     {failure.value}
                 </p>
             )}
-            {cursor && isReady && (
+            {cursor && ready && (
                 <div ref={tip} class="told" role="status">
                     <Told place={cursor} moment={moment} />
                 </div>
