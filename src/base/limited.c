@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -13,25 +12,12 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/memory_used.h"
 
 /* The sanitizers map terabytes. A memory limit in addition to them is useless. */
 #define MAPPED_MAX_B ((uint64_t)1 << 40)
 
 /* ---- The child --------------------------------------------------------------------------- */
-
-static uint64_t mapped_b(void)
-{
-    char text[64];
-    uint64_t pages = 0;
-    FILE *f = fopen("/proc/self/statm", "re");
-
-    if (!f)
-        return 0;
-    if (fgets(text, sizeof text, f))
-        pages = strtoull(text, NULL, 10);
-    fclose(f);
-    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
 
 static void limit_resource(int resource, uint64_t soft)
 {
@@ -44,10 +30,11 @@ static void limit_child(const struct as_limited *limits)
 {
     static const int fatal[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGABRT,
                                 SIGINT,  SIGTERM, SIGALRM, SIGXCPU, SIGXFSZ};
-    const uint64_t mapped = mapped_b();
+    struct as_memory_used used = {0};
     sigset_t none;
     const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
+    as_memory_used(&used); /* stays 0 if it is unknown */
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
         signal(fatal[i], SIG_DFL);
     sigemptyset(&none);
@@ -56,8 +43,8 @@ static void limit_child(const struct as_limited *limits)
         dup2(null, STDOUT_FILENO);
         dup2(null, STDERR_FILENO);
     }
-    if (mapped < MAPPED_MAX_B)
-        limit_resource(RLIMIT_AS, mapped + limits->memory_b);
+    if (used.mapped_b < MAPPED_MAX_B)
+        limit_resource(RLIMIT_AS, used.mapped_b + limits->memory_b);
     if (limits->cpu_s)
         limit_resource(RLIMIT_CPU, limits->cpu_s);
     limit_resource(RLIMIT_CORE, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a pass evaluates: a root for each object of a time line and each row of a table, and the
- * leaves that records go to. */
+/* Adds the expressions that a pass evaluates. Each object of a time line and each row of a table
+ * has a root. Records go to the leaves. */
 #include "base/error.h"
 #include "semantic/evaluator.h"
 

@@ -4,12 +4,12 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/memory_used.h"
 #include "base/untrusted_open.h"
 #include "timeline/column.h"
 
@@ -219,25 +219,14 @@ int as_timeline_index_open(const char *path, const struct as_timeline_identity *
     return rc;
 }
 
-/* Resident memory of the process; UINT64_MAX: unknown. */
-static uint64_t resident_b(void)
-{
-    char text[128];
-    FILE *file = fopen("/proc/self/statm", "re");
-    const char *size = file ? fgets(text, sizeof text, file) : NULL;
-    const char *resident = size ? strchr(size, ' ') : NULL;
-    if (file)
-        fclose(file);
-    return resident ? strtoull(resident, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : UINT64_MAX;
-}
-
 void as_timeline_bound_memory(const struct as_timeline_index *index, uint64_t *touched_b,
                               uint64_t more_b)
 {
     *touched_b += more_b;
     if (*touched_b < CHECK_B || index->map.n < RESIDENT_B)
         return;
-    if (resident_b() > RESIDENT_B)
+    struct as_memory_used used;
+    if (!as_memory_used(&used) || used.resident_b > RESIDENT_B)
         as_filemap_drop(&index->map, 0, index->map.n);
     *touched_b = 0;
 }

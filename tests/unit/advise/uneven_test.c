@@ -244,16 +244,25 @@ static void test_uneven_caller(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* A share of the run as a metric of it. */
-static void add_share(struct assay_experiment *e, const char *name, double pct)
+/* Adds what a simulation says of the run of 1,000 ms: a share of it as its metric, and the time
+ * that a change saves. */
+static void add_simulated(struct assay_experiment *e, const char *name, double pct,
+                          const char *change, int64_t saved_ms)
 {
     const struct assay_metric metric = {
         .name = name, .unit = "%", .meaning = "m", .formula = "f", .better = ASSAY_BETTER_HIGHER};
     const struct assay_subject run = {.kind = ASSAY_OBJECT_RUN, .object_id = 1, .run_id = 1};
+    const struct assay_row_trace_gain gain = {.trace_id = 1,
+                                              .name = change,
+                                              .title = change,
+                                              .saved_ns = saved_ms * MS,
+                                              .low_ns = saved_ms * MS,
+                                              .high_ns = saved_ms * MS};
     int64_t id;
 
     fine(assay_experiment_metric(e, &metric, &id, err));
     fine(assay_experiment_value(e, id, &run, assay_exact(pct, 1), err));
+    fine(assay_experiment_add_trace_gain(e, &gain, err));
 }
 
 /* Adds calls of both ranks: milliseconds of transfer, and bytes sent. */
@@ -270,7 +279,7 @@ static void add_transfer(struct assay_experiment *e, int64_t ms, int64_t bytes)
                                                   .sent_b = bytes};
         fine(assay_experiment_add_trace_call(e, &call, err));
     }
-    add_share(e, "trace_process_transfer_pct", 100 - (double)ms / 10);
+    add_simulated(e, "trace_process_transfer_pct", 100 - (double)ms / 10, "ideal_network", ms);
     fine(assay_experiment_commit(e, err));
     fine(assay_advise_run(e, 1, err));
 }
@@ -317,7 +326,7 @@ static void test_serialisation(void **state)
     (void)state;
     add_waiting(e, (const int64_t[]){500, 500}, (const int64_t[]){300, 290}, NULL, 100);
     fine(assay_experiment_begin(e, err));
-    add_share(e, "trace_process_serialisation_pct", 70);
+    add_simulated(e, "trace_process_serialisation_pct", 70, "no_chains", 300);
     fine(assay_experiment_commit(e, err));
     fine(assay_advise_run(e, 1, err));
     expect_row(

@@ -315,9 +315,17 @@ static int fill_trace(struct assay_experiment *e, const struct fixture *f, struc
                                     .bin_n = 2,
                                     .record_ns = 20};
     struct assay_row_trace_site site = {.routine = "MPI_Wait", .kind = "mpi-completion"};
-    struct assay_row_trace_location location[2] = {
-        {.rank = assay_known(0), .pid = 100, .tid = 100, .waiting_ns = 500000000},
-        {.number = 1, .rank = assay_known(1), .pid = 101, .tid = 101, .late_ns = 500000000}};
+    struct assay_row_trace_location location[2] = {{.rank = assay_known(0),
+                                                    .pid = 100,
+                                                    .tid = 100,
+                                                    .end_ns = 1500000000,
+                                                    .waiting_ns = 500000000},
+                                                   {.number = 1,
+                                                    .rank = assay_known(1),
+                                                    .pid = 101,
+                                                    .tid = 101,
+                                                    .end_ns = 1500000000,
+                                                    .late_ns = 500000000}};
     int64_t id[2], site_id;
 
     AS_TRY(assay_experiment_add_trace(e, &trace, &site.trace_id, err));
@@ -395,7 +403,9 @@ static int fill_trace(struct assay_experiment *e, const struct fixture *f, struc
                                         .communication_pct = 50,
                                         .mpi_parallel_pct = 50,
                                         .mpi_balance_pct = 100,
-                                        .mpi_communication_pct = 50},
+                                        .mpi_communication_pct = 50,
+                                        .mpi_serialisation_pct = 62.5,
+                                        .mpi_transfer_pct = 80},
         err));
     AS_TRY(assay_experiment_add_trace_message(
         e, &(struct assay_row_trace_message){site.trace_id, 1, 0, 2, 16}, err));
@@ -407,8 +417,8 @@ static int fill_trace(struct assay_experiment *e, const struct fixture *f, struc
     AS_TRY(assay_experiment_add_trace_gain(
         e,
         &(struct assay_row_trace_gain){site.trace_id, 0, "even_ranks",
-                                       "ranks compute for as long as the mean", 300000000,
-                                       200000000, 400000000},
+                                       "ranks compute for as long as the mean", 240000000,
+                                       200000000, 250000000},
         err));
     return assay_experiment_add_trace_message_size(
         e, &(struct assay_row_trace_message_size){site.trace_id, 8, 16, 2, 16, 500000000}, err);

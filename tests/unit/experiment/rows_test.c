@@ -340,7 +340,7 @@ static void test_all_views(void **state)
         assay_rows_close(&rows);
     }
     assay_rows_close(&names);
-    assert_int_equal(n, 71);
+    assert_int_equal(n, 73);
     fine(assay_experiment_close(&e, err));
 }
 
