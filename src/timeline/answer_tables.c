@@ -37,8 +37,8 @@ static bool find_in_column(struct as_timeline_request *r, uint32_t row, int64_t 
     return is_there;
 }
 
-/* Finds the next piece that begins behind a time. It is a piece of one code at one place, or a
- * piece with a value in one column of a histogram. */
+/* Finds the next piece that begins behind a time. The piece has one code at one place, or its
+ * value is in one column of a histogram. */
 int as_timeline_answer_find(struct as_timeline_request *r)
 {
     if (!r->metric)
