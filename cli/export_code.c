@@ -110,8 +110,10 @@ static const char *function_at(void *context, const struct as_trace_module *modu
     assay_catalogue_find(code, in_file, &place);
     if (place.function == ASSAY_NONE)
         return NULL;
+    const struct assay_inline *inlined = assay_catalogue_inlined(code, place.inlined);
     assay_catalogue_function_get(code, place.function, &function);
-    assay_demangle(function.linkage_name, readable, sizeof readable);
+    assay_demangle(inlined && inlined->name ? inlined->name : function.linkage_name, readable,
+                   sizeof readable);
     return own_name(context, readable);
 }
 

@@ -141,6 +141,9 @@ uint32_t assay_catalogue_find_loop(const struct assay_catalogue_module *module, 
 uint32_t assay_catalogue_function_n(const struct assay_catalogue_module *module);
 void assay_catalogue_function_get(const struct assay_catalogue_module *module, uint32_t function,
                                   struct assay_catalogue_function *out);
+/* Returns an inlined call (assay_catalogue_place.inlined), or NULL for the function itself. */
+const struct assay_inline *assay_catalogue_inlined(const struct assay_catalogue_module *module,
+                                                   uint32_t inlined);
 
 /* ---- Rows -------------------------------------------------------------------------------- */
 

@@ -75,15 +75,14 @@ int assay_catalogue_row_inlining(struct assay_catalogue_module *module, uint32_t
                                  int64_t function_id, int64_t *id, struct assay_error *err)
 {
     struct as_catalogue_entry *entry = as_entry_of(module);
-    const struct assay_debug *debug = &module->debug;
+    const struct assay_inline *from = assay_catalogue_inlined(module, inlined);
     *id = 0;
-    if (inlined >= debug->inline_n || debug->inlines[inlined].parent == ASSAY_NONE)
-        return 0; /* the function itself, not an inlined call */
+    if (!from)
+        return 0;
     AS_TRY(as_rows_ready(entry, err));
     *id = as_id_map_get(&entry->rows.inlining, inlined);
     if (*id)
         return 0;
-    const struct assay_inline *from = &debug->inlines[inlined];
     struct assay_row_inlining row = {.function_id = function_id};
     AS_TRY(assay_catalogue_row_inlining(module, from->parent, function_id, &row.parent_id, err));
     AS_TRY(add_inlined(entry, from, &row.inlined_id, err));
@@ -99,11 +98,11 @@ int assay_catalogue_row_inlined(struct assay_catalogue_module *module, uint32_t 
                                 int64_t *id, struct assay_error *err)
 {
     struct as_catalogue_entry *entry = as_entry_of(module);
-    const struct assay_debug *debug = &module->debug;
-    if (inlined >= debug->inline_n || debug->inlines[inlined].parent == ASSAY_NONE)
+    const struct assay_inline *from = assay_catalogue_inlined(module, inlined);
+    if (!from)
         return 0;
     AS_TRY(as_rows_ready(entry, err));
-    return add_inlined(entry, &debug->inlines[inlined], id, err);
+    return add_inlined(entry, from, id, err);
 }
 
 int assay_catalogue_location(struct assay_catalogue_module *module, uint64_t address,

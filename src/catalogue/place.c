@@ -162,6 +162,14 @@ uint32_t assay_catalogue_function_n(const struct assay_catalogue_module *module)
                                         : module->function_n);
 }
 
+const struct assay_inline *assay_catalogue_inlined(const struct assay_catalogue_module *module,
+                                                   uint32_t inlined)
+{
+    const struct assay_debug *debug = &module->debug;
+    const bool is_call = inlined < debug->inline_n && debug->inlines[inlined].parent != ASSAY_NONE;
+    return is_call ? &debug->inlines[inlined] : NULL;
+}
+
 void assay_catalogue_function_get(const struct assay_catalogue_module *module, uint32_t function,
                                   struct assay_catalogue_function *out)
 {
