@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* finding: uneven_ranks; compiler: mpicc; starter: mpirun -n 2; options: --trace --rate 1
  * --call-stacks off; seconds: of the slower rank; behind: scalar_chain (its work is a chain);
- * mended: both ranks have as much to do; says: Ranks compute unevenly: rank 1 computes for */
+ * repair: both ranks have as much to do; says: Ranks compute unevenly: rank 1 computes for */
 #include <mpi.h>
 
 #include "program.h"
