@@ -52,6 +52,7 @@ extern "C" {
     X(taken_branch, 1)         /* cycles per taken branch at least */                              \
     X(same_branch, 1)          /* cycles from one time a branch is taken to the next */            \
     X(mispredicted_branch, 20) /* cycles that a mispredicted branch adds to what is computed */    \
+    X(microcode_groups, 0)     /* 1: a form with the flag microcode begins a group of slots */     \
     X(fuse_branch, 1)          /* 0 none; 1 cmp, test; 2 add, sub, inc, dec, and too; 3 any ALU */ \
     X(fuse_move, 0)            /* 1: a move and an operation on its destination share a slot */    \
     X(move_rsp, 1)             /* 0: moves out of rsp are not eliminated */                        \

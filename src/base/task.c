@@ -54,11 +54,19 @@ bool as_task_read(uint32_t pid, struct as_task *out)
 }
 
 /* The file has "RAN READY SLICES" in ns. */
-int64_t as_task_ready_ns(const char *path)
+struct as_task_times as_task_times_read(const char *path)
 {
+    struct as_task_times times = {-1, -1};
     char text[128], *end;
     if (as_whole_text(path, text, sizeof text) < 0)
-        return -1;
-    strtoll(text, &end, 10);
-    return *end == ' ' ? strtoll(end, NULL, 10) : -1;
+        return times;
+    const int64_t ran_ns = strtoll(text, &end, 10);
+    if (*end == ' ')
+        times = (struct as_task_times){ran_ns, strtoll(end, NULL, 10)};
+    return times;
+}
+
+int64_t as_task_ready_ns(const char *path)
+{
+    return as_task_times_read(path).ready_ns;
 }

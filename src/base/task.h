@@ -25,6 +25,13 @@ bool as_task_read(uint32_t pid, struct as_task *out);
 /* Parses the text of /proc/PID/stat. Returns false if the text is invalid. */
 bool as_task_parse(const char *text, struct as_task *out);
 
+/* Account of a thread by the kernel's scheduler; -1 = unknown. */
+struct as_task_times {
+    int64_t ran_ns, ready_ns; /* CPU time with switches to the thread; ready without a CPU */
+};
+
+/* Reads a schedstat file. Both times are -1 if it is missing or the kernel does not count. */
+struct as_task_times as_task_times_read(const char *path);
 /* Returns the time in ns that a thread was ready to run without a CPU. `path` is a schedstat file
  * ("/proc/PID/task/TID/schedstat"). Returns -1 if the file is missing or the kernel does not count.
  */

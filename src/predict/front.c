@@ -154,6 +154,14 @@ static double opcache_cycles(const struct as_piece_of_code *block, bool loop)
     return reading.cycles / copies;
 }
 
+/* ---- Microcode ----------------------------------------------------------------------------- */
+
+bool as_front_begins_group(const struct as_piece_of_code *block, const struct as_op *op)
+{
+    return block->uarch->set[ASSAY_UARCH_microcode_groups] > 0 &&
+           op->flags & ASSAY_TIMING_MICROCODE;
+}
+
 /* ---- Legacy decode ------------------------------------------------------------------------- */
 
 static bool changes_length(const struct as_piece_of_code *block, const struct as_op *op)

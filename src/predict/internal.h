@@ -192,6 +192,9 @@ double as_memory_mixed(const struct as_piece_of_code *block);
 double as_store_lines(const struct as_piece_of_code *block);
 double as_front_dispatch(const struct as_piece_of_code *block);
 double as_front_decode(const struct as_piece_of_code *block);
+/* Returns true if the microcode store supplies an operation that begins a group of slots. */
+bool as_front_begins_group(const struct as_piece_of_code *block, const struct as_op *op);
+
 /* Cycles of each front-end stage, also of unused ones; below 0: the core does not have it. */
 struct as_front_stages {
     double fetch, predecode, decoders;

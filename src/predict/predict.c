@@ -252,6 +252,15 @@ static bool near_tie(const struct assay_prediction *out)
     return near > 1;
 }
 
+/* Returns true if only the simulation shows how a block fills groups of slots. */
+static bool fills_groups(const struct as_piece_of_code *block)
+{
+    for (uint32_t i = 0; i < block->op_n; i++)
+        if (as_front_begins_group(block, &block->op[i]))
+            return true;
+    return false;
+}
+
 static int add_simulation(struct assay_predictor *p, const struct assay_predict_options *options,
                           struct assay_prediction *out)
 {
@@ -261,7 +270,8 @@ static int add_simulation(struct assay_predictor *p, const struct assay_predict_
     for (unsigned i = 0; i < ASSAY_BUFFERS; i++)
         out->full_cy[i] = -1;
     if (options->without & ASSAY_WITHOUT_SIMULATION ||
-        (!options->simulate && !options->timeline_n && !in_order && !near_tie(out)))
+        (!options->simulate && !options->timeline_n && !in_order && !near_tie(out) &&
+         !fills_groups(&p->block)))
         return 0;
     AS_TRY((in_order ? as_simulate_in_order : as_simulate)(p, options->timeline_n, &out->simulated,
                                                            &timeline, &out->timeline_n));

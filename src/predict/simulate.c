@@ -199,9 +199,13 @@ static double waited_for(struct as_simulation *s, enum assay_buffer buffer, doub
 static double dispatch(struct as_simulation *s, const struct as_op *op, double not_before)
 {
     const double width = s->block->uarch->set[ASSAY_UARCH_dispatch_width];
-    const double slots = op->move ? (double)op->slots * s->block->uarch->set[ASSAY_UARCH_move_slots]
-                                  : (double)op->slots;
-    double cycle = floor(s->dispatch_at / width + 1e-9);
+    const bool alone = as_front_begins_group(s->block, op);
+    const double slots = alone ? floor((double)op->slots + 0.5)
+                         : op->move
+                             ? (double)op->slots * s->block->uarch->set[ASSAY_UARCH_move_slots]
+                             : (double)op->slots;
+    double cycle =
+        alone ? ceil(s->dispatch_at / width - 1e-9) : floor(s->dispatch_at / width + 1e-9);
     if (cycle < not_before)
         cycle = ceil(not_before);
     cycle = waited_for(s, ASSAY_BUFFER_REORDER, cycle, reorder_room(s, slots, cycle));

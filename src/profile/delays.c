@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads schedstat of running threads, and writes their run delay to the recorder.
+ * Reads schedstat of running threads, and writes their CPU time and run delay to the recorder.
  */
 #include "profile/delays.h"
 
@@ -15,12 +15,12 @@
 #define LOOK_NS   100000000
 #define LOOK_COST 100
 
-/* Returns the run delay of a thread in ns; -1 if it has ended, or the kernel does not count. */
-static int64_t read_delay(uint32_t pid, uint32_t tid)
+/* Returns the times of a thread in ns; -1 if it has ended, or the kernel does not count. */
+static struct as_task_times read_times(uint32_t pid, uint32_t tid)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/task/%" PRIu32 "/schedstat", pid, tid);
-    return as_task_ready_ns(path);
+    return as_task_times_read(path);
 }
 
 static uint64_t key_of(uint32_t pid, uint32_t tid)
@@ -50,12 +50,15 @@ void as_delays_fini(struct as_delays *delays)
 
 int as_delays_add(struct as_delays *delays, uint32_t pid, uint32_t tid, bool existed)
 {
-    struct as_delay it = {.pid = pid, .tid = tid, .now_ns = -1};
+    struct as_delay it = {.pid = pid, .tid = tid, .now_ns = -1, .ran_ns = -1};
     uint32_t at = (uint32_t)delays->thread.n;
     if (!pid || !tid || find_delay(delays, pid, tid))
         return 0;
-    if (existed)
-        it.before_ns = read_delay(pid, tid);
+    if (existed) {
+        const struct as_task_times before = read_times(pid, tid);
+        it.before_ns = before.ready_ns;
+        it.ran_before_ns = before.ran_ns;
+    }
     if (delays->unused.n)
         at = delays->unused.at[--delays->unused.n];
     else
@@ -73,8 +76,9 @@ void as_delays_know(struct as_delays *delays, uint32_t pid, uint32_t tid, int64_
 
 static void read_one(struct as_delay *it)
 {
-    const int64_t now_ns = read_delay(it->pid, it->tid);
-    it->now_ns = now_ns > it->now_ns ? now_ns : it->now_ns;
+    const struct as_task_times now = read_times(it->pid, it->tid);
+    it->now_ns = now.ready_ns > it->now_ns ? now.ready_ns : it->now_ns;
+    it->ran_ns = now.ran_ns > it->ran_ns ? now.ran_ns : it->ran_ns;
 }
 
 void as_delays_look(struct as_delays *delays, int64_t now_ns)
@@ -89,14 +93,23 @@ void as_delays_look(struct as_delays *delays, int64_t now_ns)
     delays->next_ns = end_ns + (pause_ns > LOOK_NS ? pause_ns : LOOK_NS);
 }
 
+/* Writes what a time has grown by since `before_ns`. */
+static int record_growth(const struct as_delay *it, const char *name, int64_t before_ns,
+                         int64_t now_ns, struct assay_recorder *recorder, uint64_t time_ns,
+                         struct assay_error *err)
+{
+    char text[32];
+    if (now_ns < 0)
+        return 0;
+    snprintf(text, sizeof text, "%" PRId64, now_ns - (before_ns > 0 ? before_ns : 0));
+    return assay_recorder_thread(recorder, it->pid, it->tid, time_ns, name, text, err);
+}
+
 static int record_run_delay(const struct as_delay *it, struct assay_recorder *recorder,
                             uint64_t time_ns, struct assay_error *err)
 {
-    char text[32];
-    if (it->now_ns < 0)
-        return 0;
-    snprintf(text, sizeof text, "%" PRId64, it->now_ns - (it->before_ns > 0 ? it->before_ns : 0));
-    return assay_recorder_thread(recorder, it->pid, it->tid, time_ns, "run_delay_ns", text, err);
+    AS_TRY(record_growth(it, "ran_ns", it->ran_before_ns, it->ran_ns, recorder, time_ns, err));
+    return record_growth(it, "run_delay_ns", it->before_ns, it->now_ns, recorder, time_ns, err);
 }
 
 int as_delays_end(struct as_delays *delays, struct assay_recorder *recorder, uint32_t pid,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Run delay of threads: the time that a thread was ready to run and had no CPU. The source is
- * /proc/PID/task/TID/schedstat (Documentation/scheduler/sched-stats.rst). The file vanishes with
- * its thread, so it is read repeatedly. The delay after the last reading of a thread is missing.
+ * CPU time and run delay of threads. Run delay is the time that a thread was ready to run and had
+ * no CPU. The source is /proc/PID/task/TID/schedstat (Documentation/scheduler/sched-stats.rst). The
+ * file vanishes with its thread, so it is read repeatedly. Times after the last reading of a thread
+ * are missing.
  */
 #ifndef AS_PROFILE_DELAYS_H
 #define AS_PROFILE_DELAYS_H
@@ -15,9 +16,10 @@
 #include "base/vec.h"
 
 struct as_delay {
-    uint32_t pid, tid; /* 0: the slot is free */
-    int64_t before_ns; /* delay before the recording */
-    int64_t now_ns;    /* delay at the last reading; -1 = unknown */
+    uint32_t pid, tid;             /* 0: the slot is free */
+    int64_t before_ns;             /* delay before the recording */
+    int64_t now_ns;                /* delay at the last reading; -1 = unknown */
+    int64_t ran_before_ns, ran_ns; /* CPU time likewise */
 };
 
 struct as_delays {
@@ -37,8 +39,8 @@ void as_delays_know(struct as_delays *delays, uint32_t pid, uint32_t tid, int64_
 /* Reads the delays of all threads when the next reading is due. Readings use at most 1 % of a CPU.
  */
 void as_delays_look(struct as_delays *delays, int64_t now_ns);
-/* Writes "run_delay_ns" to the recorder, for a thread that ended at `time_ns`, or for all. Errors:
- * those of the recorder, NOMEM. */
+/* Writes "run_delay_ns" and "ran_ns" to the recorder, for a thread that ended at `time_ns`, or for
+ * all. Errors: those of the recorder, NOMEM. */
 int as_delays_end(struct as_delays *delays, struct assay_recorder *recorder, uint32_t pid,
                   uint32_t tid, uint64_t time_ns, struct assay_error *err);
 int as_delays_end_all(struct as_delays *delays, struct assay_recorder *recorder, uint64_t time_ns,

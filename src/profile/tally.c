@@ -237,16 +237,21 @@ static struct as_tally_thread *latest_of(struct as_tally *t, struct assay_stream
     return NULL;
 }
 
-static void tally_run_delay(struct as_tally_reading *r, const struct assay_stream_record *record)
+/* Stores a time of the kernel's account of a thread: its run delay or its CPU time. */
+static void tally_thread_account(struct as_tally_reading *r,
+                                 const struct assay_stream_record *record)
 {
     size_t n;
     const bool runs = record->thread < r->thread.n && r->thread.at[record->thread] != ASSAY_NONE;
     struct as_tally_thread *thread =
         runs ? &r->tally->thread.at[r->thread.at[record->thread]]
              : latest_of(r->tally, assay_stream_threads(r->stream, &n)[record->thread]);
-    const int64_t delay_ns = strtoll(record->value, NULL, 10);
-    if (thread && delay_ns > thread->delay_ns && delay_ns < INT64_C(1) << 52)
-        thread->delay_ns = delay_ns;
+    const int64_t time_ns = strtoll(record->value, NULL, 10);
+    if (!thread)
+        return;
+    int64_t *kept_ns = strcmp(record->text, "ran_ns") == 0 ? &thread->ran_ns : &thread->delay_ns;
+    if (time_ns > *kept_ns && time_ns < INT64_C(1) << 52)
+        *kept_ns = time_ns;
 }
 
 /* Stores the early run delay of the first thread, which may have no earlier record. */
@@ -380,8 +385,8 @@ static int tally_process_fact(struct as_tally_reading *r, const struct assay_str
     uint32_t index;
     size_t n;
     const uint32_t pid = assay_stream_threads(r->stream, &n)[record->thread].pid;
-    if (strcmp(record->text, "run_delay_ns") == 0) {
-        tally_run_delay(r, record);
+    if (strcmp(record->text, "run_delay_ns") == 0 || strcmp(record->text, "ran_ns") == 0) {
+        tally_thread_account(r, record);
         return 0;
     }
     if (strcmp(record->text, "start_delay_ns") == 0) {

@@ -66,6 +66,7 @@ struct as_tally_thread {
     int64_t off_ns;    /* time since which it is off the CPU, or -1 */
     int64_t queued_ns; /* time since which it is ready to run, or -1 */
     int64_t delay_ns;  /* run delay by the kernel's account, or -1 */
+    int64_t ran_ns;    /* CPU time by the kernel's account, or -1 */
     /* The kernel's account soon after its records began, or -1; the time of that; and the part of
      * runnable_ns from before that time. */
     int64_t early_delay_ns, early_at_ns, early_runnable_ns;

@@ -3,13 +3,15 @@
  * Completes the tally after all streams: assigns wait time to places, and counts the samples of
  * modules.
  */
-#include "base/alloc.h"
-
-#include "profile/tally.h"
 #include <assert.h>
+
+#include "base/alloc.h"
+#include "profile/tally_read.h"
 
 /* Min number of sampled waits that represent the waits of a thread. */
 #define WAITS_ENOUGH 30
+/* Max time of a switch of threads. */
+#define SWITCH_NS 10000.0
 
 struct places {
     uint64_t n;
@@ -40,6 +42,28 @@ static void spread_waits(struct as_tally *tally, struct places *seen)
 }
 
 /*
+ * Adds the time of switches to the CPU time of a thread. The kernel counts a switch as CPU time of
+ * the next thread. The record of its arrival comes after the switch, so this time looks like
+ * waiting. A program that yields a million times loses a third of its CPU time without this.
+ */
+static void settle_running(struct as_tally *tally, struct as_tally_thread *thread)
+{
+    const double switches = (double)(thread->voluntary_n + thread->involuntary_n);
+    const int64_t hidden_ns = thread->ran_ns - thread->cpu_ns;
+    if (thread->cpu_ns < 0 || hidden_ns <= 0)
+        return;
+    /* More is CPU time from before the records, or between lost ones. */
+    if ((double)hidden_ns > SWITCH_NS * switches)
+        return;
+    const int64_t ready_ns =
+        (int64_t)((double)hidden_ns * (double)thread->involuntary_n / switches);
+    const int64_t blocked_ns = hidden_ns - ready_ns;
+    thread->cpu_ns += (int64_t)as_tally_add_within(&tally->cpu_ns, hidden_ns);
+    thread->runnable_ns -= ready_ns < thread->runnable_ns ? ready_ns : thread->runnable_ns;
+    thread->blocked_ns -= blocked_ns < thread->blocked_ns ? blocked_ns : thread->blocked_ns;
+}
+
+/*
  * Moves run delay out of the blocked time. Switch records show the run delay after a preemption.
  * The kernel's account also has the delay after a wake-up, which the records show as blocked.
  */
@@ -62,8 +86,10 @@ int as_tally_end(struct as_tally *tally, struct assay_error *err)
 {
     if (tally->levels.failed)
         return as_error_nomem(err, "what threads did over time");
-    as_vec_foreach (&tally->thread, thread)
+    as_vec_foreach (&tally->thread, thread) {
+        settle_running(tally, thread);
         settle_queueing(thread);
+    }
     struct places *seen = as_calloc(tally->thread.n + 1, sizeof *seen);
     if (!seen)
         return as_error_nomem(err, "the waits of a run");

@@ -49,6 +49,7 @@ static int new_thread(struct as_tally_reading *r, uint32_t index, uint32_t proce
                                            .off_ns = -1,
                                            .queued_ns = -1,
                                            .delay_ns = -1,
+                                           .ran_ns = -1,
                                            .early_delay_ns = is_first ? r->early.delay_ns : -1,
                                            .early_at_ns = is_first ? r->early.at_ns : -1};
     if (is_first)

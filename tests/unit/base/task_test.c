@@ -50,16 +50,22 @@ static void test_ours(void **state)
     assert_false(as_task_read(0x7fffffff, &task));
 }
 
-static int64_t ready_of(const char *text)
+static struct as_task_times times_of(const char *text)
 {
     char path[] = "/tmp/assay-task-XXXXXX";
     const int fd = mkstemp(path);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
     close(fd);
-    const int64_t ns = as_task_ready_ns(path);
+    const struct as_task_times times = as_task_times_read(path);
+    assert_int_equal(as_task_ready_ns(path), times.ready_ns);
     unlink(path);
-    return ns;
+    return times;
+}
+
+static int64_t ready_of(const char *text)
+{
+    return times_of(text).ready_ns;
 }
 
 static void test_ready(void **state)
@@ -70,6 +76,9 @@ static void test_ready(void **state)
     assert_int_equal(ready_of("4711\n"), -1);
     assert_int_equal(ready_of(""), -1);
     assert_int_equal(as_task_ready_ns("/nowhere/schedstat"), -1);
+    assert_int_equal(times_of("4711 1234567890123 7\n").ran_ns, 4711);
+    assert_int_equal(times_of("4711\n").ran_ns, -1);
+    assert_int_equal(as_task_times_read("/nowhere/schedstat").ran_ns, -1);
 }
 
 int main(void)

@@ -177,6 +177,27 @@ static void locks_stand_for_locks(void **state)
     assert_int_equal(toy.out.estimated_n, 1);
 }
 
+/* Groups of four. A form of eight slots fills two of its own, and others begin the next. */
+static void microcode_fills_groups(void **state)
+{
+    static const char form[] = "form\trcr r32,cl\t8\t-\t1\tmicrocode\ts\n";
+    const struct assay_predict_options all = {.mode = ASSAY_PREDICT_UNROLLED};
+    struct toy plain, groups;
+    char text[128];
+    (void)state;
+    toy_init(&plain, form);
+    toy_expect(toy_cycles_as(&plain, "d3da" NOP, &all), 2.25);
+    toy_fini(&plain);
+    snprintf(text, sizeof text, "set\tmicrocode_groups\t1\ts\n%s", form);
+    toy_init(&groups, text);
+    toy_expect(toy_cycles_as(&groups, "d3da", &all), 2); /* rcr edx,cl */
+    toy_expect(toy_cycles_as(&groups, "d3da" NOP, &all), 3);
+    toy_expect(toy_cycles_as(&groups, "d3da" NOP NOP NOP NOP, &all), 3);
+    toy_expect(toy_cycles_as(&groups, "d3da" NOP NOP NOP NOP NOP, &all), 4);
+    toy_expect(toy_cycles_as(&groups, NOP "d3da" NOP "d3da", &all), 6);
+    toy_fini(&groups);
+}
+
 /* Branches and calls are the front end's business: nothing of them is guessed. */
 static void branches_are_not_estimated(void **state)
 {
@@ -756,6 +777,7 @@ int main(void)
         cmocka_unit_test(flags_make_chains),
         cmocka_unit_test(stack_of_x87_is_renamed),
         cmocka_unit_test(locks_stand_for_locks),
+        cmocka_unit_test(microcode_fills_groups),
         cmocka_unit_test(branches_are_not_estimated),
         cmocka_unit_test(and_not_of_itself_waits_for_nobody),
         cmocka_unit_test(idioms_and_moves_are_free),

@@ -659,6 +659,47 @@ static void test_waiting_for_a_processor(void **state)
            "-|-");
 }
 
+/* Each of three threads runs five times for 1000 ns. It yields three times and returns after 1000
+ * ns, and waits once for 5000 ns. A switch takes 400 ns, of which the records tell nothing: the
+ * account of 102 has 6600 ns of CPU time, and a run delay of three times 600 ns. 103 has no
+ * account. 104 has more CPU time than four switches explain. */
+static void give_yields(void)
+{
+    for (uint32_t tid = 102; tid <= 104; tid++) {
+        give_switch(tid, 10000, false, false);
+        for (uint64_t at = 11000; at < 17000; at += 2000) {
+            give_switch(tid, at, true, true);
+            give_switch(tid, at + 1000, false, false);
+        }
+        give_switch(tid, 17000, true, false);
+        give_switch(tid, 22000, false, false);
+        if (tid == 102)
+            give_fact(tid, 22500, "ran_ns", "6100");
+        give((struct assay_sample_record){
+            .kind = ASSAY_SAMPLE_EXIT, .pid = 100, .tid = tid, .time_ns = 23000});
+        if (tid == 102) {
+            give_fact(tid, 23000, "ran_ns", "6600");
+            give_fact(tid, 23000, "run_delay_ns", "1800");
+        }
+        if (tid == 104)
+            give_fact(tid, 23000, "ran_ns", "45001");
+    }
+}
+
+static void test_time_of_switches(void **state)
+{
+    struct assay_error err;
+    char path[4200], sql[256];
+    (void)state;
+    const int64_t run_id = add_run(give_yields, path);
+    assert_int_equal(assay_profile_attribute(setting.store, run_id, NULL, &err), 0);
+    snprintf(sql, sizeof sql,
+             "SELECT tid, cpu_ns, blocked_ns, runnable_ns FROM thread JOIN process USING "
+             "(process_id) WHERE run_id = %lld AND tid > 101 ORDER BY tid",
+             (long long)run_id);
+    expect(sql, "102|6600|4600|1800;103|5000|5000|3000;104|5000|5000|3000");
+}
+
 /* The switch of 102 was not read in time: 102 had left the CPU when 100 came. */
 static void give_lost_switch(void)
 {
@@ -829,6 +870,7 @@ int main(void)
         cmocka_unit_test(test_workers_join_their_region),
         cmocka_unit_test(test_waiting_for_a_processor),
         cmocka_unit_test(test_waiting_before_it_began),
+        cmocka_unit_test(test_time_of_switches),
         cmocka_unit_test(test_lost_switch),
         cmocka_unit_test(test_code_of_another),
         cmocka_unit_test(test_code_is_analysed_once),
