@@ -112,8 +112,7 @@ int as_data_parallel(struct as_document *document, struct assay_error *err)
     } part[] = {{"locations", locations_sql}, {"states", states_sql}, {"timeline", timeline_sql},
                 {"counters", counters_sql},   {"offs", offs_sql},     {"samples", samples_sql},
                 {"waits", waits_sql},         {"late", late_sql},     {"messages", messages_sql},
-                {"sizes", sizes_sql},         {"phases", phases_sql},
-                {"gains", gains_sql}};
+                {"sizes", sizes_sql},         {"phases", phases_sql}, {"gains", gains_sql}};
     bool was;
     AS_TRY(was_traced(document, &was, err));
     as_json_key(&document->json, "parallel");
