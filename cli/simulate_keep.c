@@ -140,7 +140,8 @@ static int add_facts(void *context, struct assay_error *err)
     const struct as_network *between = &model->network[AS_NETWORK_BETWEEN];
     const struct as_network *inside = &model->network[AS_NETWORK_INSIDE];
     const struct as_network *wide = &model->network[AS_NETWORK_WIDE];
-    const bool is_wide = model->nodes_per_machine > 0, is_limited = model->eager_b != UINT64_MAX;
+    const bool is_wide = model->nodes_per_machine > 0 || model->machine_n > 1;
+    const bool is_limited = model->eager_b != UINT64_MAX;
     const struct {
         const char *name;
         uint64_t value;
@@ -155,7 +156,7 @@ static int add_facts(void *context, struct assay_error *err)
                     machine->has_inside_bandwidth && inside->bandwidth_bps > 0},
                    {"inside_buses", inside->buses, inside->buses > 0},
                    {"ranks_per_node", model->ranks_per_node, model->ranks_per_node > 0},
-                   {"nodes_per_machine", model->nodes_per_machine, is_wide},
+                   {"nodes_per_machine", model->nodes_per_machine, model->nodes_per_machine > 0},
                    {"wide_latency_ns", (uint64_t)wide->latency_ns, is_wide},
                    {"wide_bandwidth_bps", wide->bandwidth_bps, is_wide && wide->bandwidth_bps > 0},
                    {"wide_flight_ns", (uint64_t)wide->flight_ns, is_wide},

@@ -165,6 +165,7 @@ static bool set_parameter(struct as_simulate_machine *machine, enum swept_parame
     case SWEPT_RANKS_PER_NODE:
         return parse_number(text, &machine->model.ranks_per_node);
     case SWEPT_NODES_PER_MACHINE:
+        machine->model.machine_n = machine->model.link_n = 0; /* of a file */
         return parse_number(text, &machine->model.nodes_per_machine);
     case SWEPT_WIDE_LATENCY:
         machine->has_wide_latency = true;
@@ -353,12 +354,15 @@ static int read_machine(struct as_simulate_view *view, struct as_simulate_machin
     as_free(text);
     AS_TRY(rc);
     *is_asked = asked->has_inside_latency = asked->has_inside_bandwidth = true;
+    asked->has_wide_latency = asked->has_wide_bandwidth = asked->model.machine_n > 0;
     as_vec_foreach (&view->file.speeds, speed) {
         const struct as_speed usual = {.number = speed->number, .is_node = true, .times = 1};
         if (as_vec_push(&view->speeds, *speed) < 0 || as_vec_push(&view->of_machine, *speed) < 0 ||
             as_vec_push(&view->as_recorded, usual) < 0)
             return as_error_nomem(err, "the nodes");
     }
+    if (view->file.link_comms_n)
+        as_cli_note(view->cli, "simulate: collectives do not use dedicated connections");
     if (view->file.modules_n)
         as_cli_note(view->cli, "simulate: speeds of modules are left out (%u); use --cpu",
                     view->file.modules_n);
@@ -378,6 +382,8 @@ static int add_halves(struct as_simulate_view *view, const struct as_simulate_ma
         fast.model.network[i].latency_ns = fast.model.network[i].flight_ns = 0;
         wide.model.network[i].bandwidth_bps = 0;
     }
+    fast.model.link = view->file.links_no_latency.at;
+    wide.model.link = view->file.links_infinite.at;
     AS_TRY(add_case(view, AS_SIMULATE_NO_LATENCY, &fast, "network latency=0", err));
     return add_case(view, AS_SIMULATE_ALL_BANDWIDTH, &wide, "network bandwidth=inf", err);
 }

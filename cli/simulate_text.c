@@ -126,7 +126,7 @@ static void fill_case(void *context, size_t row, struct as_cell *cell)
     cell[at++] = limit_cell(model->nodes_per_machine);
     for (unsigned i = 0; i < 4; i++)
         cell[at + i] = (struct as_cell){.kind = AS_CELL_NONE};
-    if (model->nodes_per_machine) {
+    if (model->nodes_per_machine || model->machine_n > 1) {
         cell[at] = as_cell_signed(wide->latency_ns);
         cell[at + 1] = limit_cell(wide->bandwidth_bps);
         cell[at + 2] = as_cell_signed(wide->flight_ns);

@@ -68,6 +68,11 @@ static const char phases_sql[] =
     " FROM v_trace_phases WHERE run_id = ?1"
     " ORDER BY number LIMIT 4096";
 
+/* By simulations of the trace. */
+static const char gains_sql[] =
+    "SELECT name, title, saved_s, low_s, high_s, share_pct FROM v_trace_gains WHERE run_id = ?1"
+    " ORDER BY position";
+
 static const char messages_sql[] =
     "SELECT \"from\", \"to\", n, size_b FROM (SELECT from_rank AS \"from\", to_rank AS \"to\", n,"
     " size_b FROM v_trace_messages WHERE run_id = ?1 ORDER BY size_b DESC LIMIT 16384)"
@@ -107,7 +112,7 @@ int as_data_parallel(struct as_document *document, struct assay_error *err)
     } part[] = {{"locations", locations_sql}, {"states", states_sql}, {"timeline", timeline_sql},
                 {"counters", counters_sql},   {"offs", offs_sql},     {"samples", samples_sql},
                 {"waits", waits_sql},         {"late", late_sql},     {"messages", messages_sql},
-                {"sizes", sizes_sql},         {"phases", phases_sql}};
+                {"sizes", sizes_sql},         {"phases", phases_sql}, {"gains", gains_sql}};
     bool was;
     AS_TRY(was_traced(document, &was, err));
     as_json_key(&document->json, "parallel");

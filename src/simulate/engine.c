@@ -2,6 +2,7 @@
 /* Running ranks: instant by instant if a network is limited, else as far ahead as they come. */
 #include "simulate/engine.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -180,11 +181,11 @@ static int begin_ranks(struct as_replay *sim)
         sim->name_speed[i + 1] = sim->model->speeds.at[i].name ? sim->model->speeds.at[i].times : 1;
     for (uint32_t i = 0; i < n; i++) {
         struct as_rank_state *r = &sim->rank[i];
-        const uint32_t of = sim->model->nodes_per_machine;
         r->node = node_of(sim, i);
-        r->machine = of ? r->node / of * of : 0;
+        r->machine = as_machine_of_node(sim->model, r->node);
         r->speed = speed_of_cpu(sim->model, i, r->node);
         sim->node_n = r->node >= sim->node_n ? r->node + 1 : sim->node_n;
+        assert(r->machine <= r->node);
         r->action = as_malloc(sim->read_n * sizeof *r->action);
         sim->out->rank.at[sim->out->rank.n++] = (struct as_simulated_rank){0};
         if (!r->action || as_due_push(&sim->timers, 0, i, i) < 0)

@@ -43,6 +43,7 @@ enum as_queued_for { AS_QUEUED_FOR_NOTHING, AS_QUEUED_FOR_LINK, AS_QUEUED_FOR_BU
 
 /* A message of which at least one side is there. */
 struct as_in_flight {
+    const struct as_dedicated_link *link; /* NULL: by the network */
     int64_t size_b;
     int64_t sent_ns;                    /* the sender's latency is over; UNKNOWN: not sent yet */
     int64_t post_ns;                    /* the receive is there; UNKNOWN: not yet */

@@ -94,6 +94,53 @@ bool as_machine_set_collective(struct as_machine_model *model, const char *text)
     return is_all || number >= 0;
 }
 
+/* ---- Several machines ------------------------------------------------------------------------ */
+
+uint32_t as_machine_of_node(const struct as_machine_model *model, uint32_t node)
+{
+    const uint32_t of = model->nodes_per_machine;
+    uint32_t first = 0;
+    if (of)
+        return node / of * of;
+    for (uint32_t i = 0; i < model->machine_n && model->machine_node[i] <= node; i++)
+        first = model->machine_node[i];
+    return first;
+}
+
+static bool is_within(const struct as_size_limit *limit, int64_t size_b)
+{
+    return limit->is == '<'   ? size_b < limit->size_b
+           : limit->is == '>' ? size_b > limit->size_b
+                              : size_b == limit->size_b;
+}
+
+static bool has_tag(const struct as_machine_model *model, const struct as_dedicated_link *link,
+                    int32_t tag)
+{
+    for (uint32_t i = 0; i < link->tags_n; i++)
+        if (model->link_tag[link->tags_at + i] == tag)
+            return true;
+    return false;
+}
+
+const struct as_dedicated_link *as_machine_link_of(const struct as_machine_model *model,
+                                                   uint32_t from_machine, uint32_t to_machine,
+                                                   int32_t tag, int64_t size_b)
+{
+    for (uint32_t i = 0; i < model->link_n; i++) {
+        const struct as_dedicated_link *link = &model->link[i];
+        const bool is_there = (link->node[0] == from_machine && link->node[1] == to_machine) ||
+                              (link->node[1] == from_machine && link->node[0] == to_machine);
+        if (!is_there || !has_tag(model, link, tag))
+            continue;
+        const bool first = is_within(&link->size[0], size_b);
+        const bool second = is_within(&link->size[1], size_b);
+        if (link->is_either ? first || second : first && second)
+            return link;
+    }
+    return NULL;
+}
+
 /* ---- Formulas -------------------------------------------------------------------------------- */
 
 static int64_t bounded_ns(__int128 ns)

@@ -84,14 +84,34 @@ struct as_speed {
     double times;
 };
 
+/* A dedicated link of two machines: any number of messages at once, in both directions. A message
+ * takes the first link that has its tag and size. */
+struct as_size_limit {
+    int64_t size_b;
+    char is; /* messages that are '<', '=' or '>' */
+};
+struct as_dedicated_link {
+    uint32_t node[2];             /* first nodes of its machines */
+    struct as_network network;    /* latency, bandwidth and flight */
+    struct as_size_limit size[2]; /* both, or either of them */
+    bool is_either;
+    uint32_t tags_at, tags_n; /* in as_machine_model.link_tag */
+};
+
 #define AS_EAGER_USUAL_B (UINT64_C(32) << 10)
 
 struct as_machine_model {
     struct as_network network[AS_NETWORKS_N];
     uint32_t ranks_per_node;    /* 0: nodes as the program has them */
     uint32_t nodes_per_machine; /* 0: all nodes are of one machine */
-    uint64_t eager_b;           /* larger messages take a rendezvous */
-    double speed;               /* of all CPUs */
+    /* Borrowed: first nodes of several machines, in order (0: by nodes_per_machine). */
+    const uint32_t *machine_node;
+    uint32_t machine_n;
+    const struct as_dedicated_link *link; /* borrowed, with their tags */
+    uint32_t link_n;
+    const int32_t *link_tag;
+    uint64_t eager_b; /* larger messages take a rendezvous */
+    double speed;     /* of all CPUs */
     AS_VEC(struct as_speed) speeds;
     struct as_collective_model collective[AS_COLLECTIVES_N];
 };
@@ -102,6 +122,13 @@ void as_machine_fini(struct as_machine_model *model);
 
 /* "allreduce=log:2max+log:max": sets the model of a collective ("all" of all). False: no model. */
 bool as_machine_set_collective(struct as_machine_model *model, const char *text);
+
+/* First node of the machine of a node. */
+uint32_t as_machine_of_node(const struct as_machine_model *model, uint32_t node);
+/* The dedicated link of a message between machines; NULL: it takes the wide network. */
+const struct as_dedicated_link *as_machine_link_of(const struct as_machine_model *model,
+                                                   uint32_t from_machine, uint32_t to_machine,
+                                                   int32_t tag, int64_t size_b);
 
 /* size / bandwidth, rounded to ns; 0 if the bandwidth is infinite. */
 int64_t as_network_transfer_ns(const struct as_network *network, int64_t size_b);

@@ -107,14 +107,15 @@ int as_sim_release(struct as_replay *sim, int64_t ns)
 static int begin_transfer(struct as_replay *sim, uint32_t message, int64_t ns)
 {
     struct as_in_flight *m = &sim->message.at[message];
-    const struct as_network *network = &sim->model->network[m->network];
+    const struct as_network *network =
+        m->link ? &m->link->network : &sim->model->network[m->network];
     const int64_t free_ns = ns + as_network_transfer_ns(network, m->size_b);
     m->begin_ns = ns;
     m->end_ns = free_ns + network->flight_ns;
     if (m->end_ns > AS_SIMULATED_NS_MAX)
         return as_error_set(sim->err, ASSAY_ERR_CORRUPT,
                             "simulation: times exceed 36 years; check sizes and bandwidth");
-    if (sim->is_limited[m->network] && free_ns > ns) {
+    if (!m->link && sim->is_limited[m->network] && free_ns > ns) {
         hold_resources(sim, m);
         m->references++;
         if (as_due_push(&sim->ends, free_ns, message, message) < 0)
@@ -128,7 +129,7 @@ int as_sim_transfer(struct as_replay *sim, uint32_t message, int64_t ready_ns)
     assert(message < sim->message.n);
     struct as_in_flight *m = &sim->message.at[message];
     m->ready_ns = ready_ns;
-    if (!sim->is_limited[m->network])
+    if (m->link || !sim->is_limited[m->network])
         return begin_transfer(sim, message, ready_ns);
     m->references++; /* by the queue */
     if (as_due_push(&sim->ready, ready_ns, (uint64_t)m->from << 32 | m->sequence, message) < 0)

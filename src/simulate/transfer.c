@@ -160,7 +160,13 @@ int as_sim_send(struct as_replay *sim, uint32_t rank, const struct as_action *ac
     const uint8_t network = r->node == partner->node         ? AS_NETWORK_INSIDE
                             : r->machine == partner->machine ? AS_NETWORK_BETWEEN
                                                              : AS_NETWORK_WIDE;
-    const int64_t latency_ns = sim->model->network[network].latency_ns;
+    const struct as_dedicated_link *link =
+        network == AS_NETWORK_WIDE && sim->model->link_n
+            ? as_machine_link_of(sim->model, r->machine, partner->machine, action->tag,
+                                 action->sent_b)
+            : NULL;
+    const int64_t latency_ns =
+        link ? link->network.latency_ns : sim->model->network[network].latency_ns;
     const struct as_in_flight like = {
         .comm = action->comm, .from = rank, .to = action->partner, .tag = action->tag};
     uint32_t message = pop_unmatched_partner(sim, &like, true);
@@ -179,6 +185,7 @@ int as_sim_send(struct as_replay *sim, uint32_t rank, const struct as_action *ac
     m->sent_ns = r->now_ns;
     m->sequence = r->sequence++;
     m->network = network;
+    m->link = link;
     /* A send to oneself in standard mode was recorded to return: it does not block. */
     m->is_rendezvous = action->is_synchronous ||
                        (rank != action->partner && (uint64_t)action->sent_b > sim->model->eager_b);

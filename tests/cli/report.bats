@@ -164,7 +164,7 @@ END
         DELETE FROM what_if_object; DELETE FROM what_if"
     equal 5 "$("$ASSAY" report y.assay --format html,xlsx,text,json,csv | wc -l)"
     python3 "$CHECK_XLSX" "$ASSAY" y.assay
-    equal "processes threads runs hosts machine machine_places machine_findings waits late phases calls messages message_sizes ranks" \
+    equal "processes threads runs hosts machine machine_places machine_findings waits late phases trace_gains calls messages message_sizes ranks" \
         "$(python3 -c 'import json; print(*[it["name"] for it in json.load(open("y.assay/report.json"))["views"]])')"
 }
 @test "open: makes the page each time" {

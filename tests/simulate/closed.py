@@ -404,8 +404,6 @@ def machines(t):
     t.ends("an option besides", program, (*use, "--latency", "0"), [c, c + s, c + 2 * s])
     write_dim(t.tap.path("machine.dim"), program)
     for name, text, changed in (
-            ("several machines", "several machines",
-             {"mapping": '"environment information" {"", 1, "", 4, 1.0, 0, 1};;'}),
             ("another mapping", "2 tasks, the program 3 ranks",
              {"mapping": '"mapping information" {"x", 2, [2] {0, 1}};;'}),
             ("a list that is cut", "cannot be read",
@@ -416,10 +414,103 @@ def machines(t):
             ("a negative speed", "from 1e-6 to 1e6", {"node": NODE % (4, "-1.0")}),
             ("a negative latency", "not a number in its range",
              {"node": (NODE % (4, "1.0")).replace("5e-8", "-5e-8")}),
-            ("dedicated connections", "dedicated connections",
+            ("dedicated connections", "dedicated connection",
              {"mapping": '"dedicated connection information" {1, 0, 0};;'})):
         write(**changed)
         t.fails("wrong machine: " + name, [t.tap.path("machine.dim"), *use], 2, [text])
+
+
+WAN_CFG = """"wide area network information" {"", 2, 1, 4, 0.0, 476.837158203125, 1};;
+"environment information" {"", 0, "", 1, 953.67431640625, 0, 1};;
+"environment information" {"", 1, "", 2, 953.67431640625, 0, 1};;
+"multi node information" {0, 1, "", 1, 1.0, 5e-8, 0.0, 0, 0, 0, 1e-7, %(links)s, 3e-7};;
+"multi node information" {1, 2, "", 1, 1.0, 5e-8, 0.0, 0, 0, 0, 1e-7, %(links)s, 3e-7};;
+%(more)s
+"""
+LINK = ('"dedicated connection information" {0, 1, 0, 1907.3486328125, [2] {7, 9}, %s, '
+        "[0] {}, 4e-7, 6e-7};;")
+ANY_SIZE = "0, >, |, 0, ="
+
+
+def several_machines(t):
+    """Node 0 is a machine, nodes 1 and 2 are another. The wide network: 300 ns and 2 ns a byte;
+    the dedicated link: 400 ns, half a ns a byte, 600 ns of flight."""
+    path, s = t.tap.path("wan.cfg"), 1000
+    use = ("--machine", path)
+
+    def write(more="", links="0, 0", text=WAN_CFG):
+        with open(path, "w", encoding="ascii") as out:
+            out.write(text % {"more": more, "links": links})
+
+    def ping_pong(tag, size=s):
+        return [[("send", 1, size, tag, 0, False, False), ("receive", 1, tag, 0)],
+                [("receive", 0, tag, 0), ("send", 0, size, tag, 0, False, False)]]
+
+    def twice(comm_tag):
+        return [[("send", 1, s, comm_tag, 0, False, False)] * 2,
+                [("receive", 0, comm_tag, 0)] * 2]
+
+    write()
+    t.ends("a ping-pong between machines", ping_pong(7), use,
+           [2 * (300 + 2 * s), 2 * 300 + 2 * s])
+    t.ends("within the other machine", [[compute(5)], *[
+        [("send", 2, s, 0, 0, False, False)], [("receive", 1, 0, 0)]]], use, [5, 100, 100 + s])
+    write(LINK % ANY_SIZE)
+    there = 400 + s // 2 + 600
+    t.ends("a ping-pong on a dedicated link", ping_pong(9), use, [2 * there, there + 400])
+    t.ends("a tag without the link", ping_pong(8), use, [2 * (300 + 2 * s), 2 * 300 + 2 * s])
+    write(LINK % "500, >, &, 1001, <")
+    t.ends("a size of the link", ping_pong(7), use, [2 * there, there + 400])
+    t.ends("a size beyond the link", ping_pong(7, 1001), use, [2 * (300 + 2002), 2 * 300 + 2002])
+    t.ends("a size before the link", ping_pong(7, 500), use, [2 * (300 + 1000), 2 * 300 + 1000])
+    # The second message begins when its latency is over: links carry any number at once.
+    write(LINK % ANY_SIZE)
+    t.ends("two messages on a dedicated link", twice(7), use, [800, 800 + s // 2 + 600])
+    # One link of each machine on the wide network: the second waits for the first.
+    t.ends("two messages on one wide link", twice(8), (*use, "--wide-links", "1"),
+           [600, 300 + 2 * 2 * s])
+    t.ends("a dedicated link beside one wide link",
+           [[("send", 1, s, 8, 0, False, False), ("send", 1, s, 7, 0, False, False)],
+            [("receive", 0, 7, 0), ("receive", 0, 8, 0)]], (*use, "--wide-links", "1"),
+           [700, 300 + 2 * s])
+    barrier = [[("collective", 0, 0, 0, 0)] for _ in range(3)]
+    t.ends("a barrier of two machines", barrier, use, [100 + 300] * 3)
+    write(LINK % ANY_SIZE + '\n"mapping information" {"", 2, [2] {1, 2}};;')
+    t.ends("both ranks on the second machine", ping_pong(7), use, [2 * (100 + s), 200 + s])
+    for name, more in (("two machines", ""), ("a link", LINK % ANY_SIZE),
+                       ("a link and a mapping",
+                        LINK % "500, <, &, 1001, >" +
+                        '"mapping information" {"", 2, [2] {2, 0}};;')):
+        write(more)
+        written = t.tap.path("again.cfg")
+        write_dim(t.tap.path("machine.dim"), ping_pong(7))
+        one, two = (t.tap.call(t.tap.path("machine.dim"), *words, "--format", "csv")
+                    for words in ((*use, "--write-machine", written, "--force"),
+                                  ("--machine", written)))
+        ends = [[line.split(",")[-8:] for line in done.stdout.split()[1:]] for done in (one, two)]
+        t.tap.check("written again: " + name, ends[0] == ends[1] and len(ends[0]) == 2,
+                    (ends, one.stderr, two.stderr))
+    for name, text, more in (
+            ("a number of nodes", "has 2 nodes by its environment, 3 by records",
+             '"node information" {1, "", 1, 1.0, 5e-8, 0.0, 0, 0, 0, 1e-7, 0, 0, 3e-7};;'),
+            ("a machine without an environment", "has no environment",
+             '"node information" {5, "", 1, 1.0, 5e-8, 0.0, 0, 0, 0, 1e-7, 0, 0, 3e-7};;'),
+            ("another latency", "different networks",
+             '"node information" {1, "", 1, 1.0, 5e-8, 0.0, 0, 0, 0, 1e-7, 0, 0, 4e-7};;'),
+            ("another bandwidth", "different networks",
+             '"environment information" {"", 2, "", 1, 1.0, 0, 1};;'),
+            ("two of one number", "one number",
+             '"environment information" {"", 1, "", 1, 953.67431640625, 0, 1};;'),
+            ("a link to nowhere", "machine 4", (LINK % ANY_SIZE).replace("0, 1, 0", "0, 4, 0")),
+            ("a link to itself", "its fields are not",
+             (LINK % ANY_SIZE).replace("0, 1, 0", "0, 1, 1")),
+            ("a link with a number", "its fields are not", LINK % "1, 2, |, 0, ="),
+            ("a link with a word", "cannot be read", LINK % "1, !, |, 0, ="),
+            ("a node beyond", "node 3", '"mapping information" {"", 2, [2] {0, 3}};;')):
+        write(more)
+        t.fails("wrong machines: " + name, [t.tap.path("machine.dim"), *use], 2, [text])
+    write(text=WAN_CFG.replace("4, 0.0", "4, 2.0"))
+    t.fails("wrong machines: traffic", [t.tap.path("machine.dim"), *use], 2, ["traffic"])
 
 
 def errors(t):
@@ -474,7 +565,7 @@ def main():
     tap = Tap(sys.argv[1])
     t = Closed(tap)
     for cases in (messages, contention, nodes, wide_area, collectives, patterns, speeds,
-                  efficiencies, forms, machines, errors):
+                  efficiencies, forms, machines, several_machines, errors):
         cases(t)
     tap.end()
 

@@ -158,6 +158,18 @@ export interface TracePhase {
     communication_pct: number | null;
     mpi_balance_pct: number | null;
     mpi_communication_pct: number | null;
+    mpi_serialisation_pct?: number | null;
+    mpi_transfer_pct?: number | null;
+}
+
+/** The time that a change of the run saves, by simulations of its trace. */
+export interface TraceGain {
+    name: string;
+    title: string;
+    saved_s: number;
+    low_s: number;
+    high_s: number;
+    share_pct: number | null;
 }
 
 export interface Parallel {
@@ -174,6 +186,8 @@ export interface Parallel {
     sizes: TraceSizes[];
     /** Not there: an older experiment. */
     phases?: TracePhase[];
+    /** Not there: an older experiment. */
+    gains?: TraceGain[];
     /** Null, or not there: the experiment has the time line alone. */
     levels?: FinerLevels | null;
 }

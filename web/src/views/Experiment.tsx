@@ -35,6 +35,7 @@ const PLACED = new Set([
     'waits',
     'late',
     'phases',
+    'trace_gains',
     'messages',
     'message_sizes',
     'ranks',

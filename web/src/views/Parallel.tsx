@@ -9,18 +9,11 @@ import { bytes, counted, integer, percent, seconds } from '../format';
 import { Grid } from '../grid/Grid';
 import { Empty, Facts, PageHead, Panel } from '../parts/parts';
 import { Efficiency } from './Efficiency';
+import { Phases, TraceGains } from './Phases';
 import { TraceCounters } from './TraceCounters';
 import { TraceMatrix } from './TraceMatrix';
 import { ThreadTimeline } from './ThreadTimeline';
-import {
-    lateRows,
-    offRows,
-    phaseRows,
-    sampleRows,
-    sizeName,
-    threadRows,
-    waitRows,
-} from './trace_tables';
+import { lateRows, offRows, sampleRows, sizeName, threadRows, waitRows } from './trace_tables';
 
 const GROUP = 'efficiency';
 
@@ -68,11 +61,10 @@ function Known({ data, runId }: { data: Data; runId: number }) {
     const threads = useMemo(() => threadRows(data), [data]);
     const waits = useMemo(() => waitRows(data), [data]);
     const late = useMemo(() => lateRows(data), [data]);
-    const phases = useMemo(() => phaseRows(data.phases ?? []), [data.phases]);
     const offs = useMemo(() => offRows(data.offs), [data]);
     const samples = useMemo(() => sampleRows(data.samples), [data]);
     const line = useMemo(() => lineOf(data), [data]);
-    const { trace, locations } = data;
+    const { trace, locations, phases = [], gains = [] } = data;
     return (
         <>
             <PageHead
@@ -99,14 +91,8 @@ function Known({ data, runId }: { data: Data; runId: number }) {
                     <Efficiency metrics={metrics} />
                 </Panel>
             )}
-            {(data.phases ?? []).length > 0 && (
-                <Panel
-                    title="Phases"
-                    note="Regions of the program: all calls, then each iteration."
-                >
-                    <Grid rows={phases} name="phases" label="Efficiency of phases" sort={null} />
-                </Panel>
-            )}
+            {gains.length > 0 && <TraceGains gains={gains} />}
+            {phases.length > 0 && <Phases phases={phases} />}
             <Panel
                 title="Over time"
                 note={

@@ -397,6 +397,18 @@ export function phaseRows(phases: TracePhase[]): ViewRows {
                 'Longest time outside MPI over the time; without ranks useful time of a thread.',
                 phases.map(one => one.mpi_communication_pct ?? one.communication_pct),
             ),
+            shareColumn(
+                'serialisation_pct',
+                'Serialisation',
+                'Longest time of a rank outside MPI over the time on an ideal network.',
+                phases.map(one => one.mpi_serialisation_pct ?? null),
+            ),
+            shareColumn(
+                'transfer_pct',
+                'Transfer',
+                'Time on an ideal network over the time.',
+                phases.map(one => one.mpi_transfer_pct ?? null),
+            ),
             textColumn(
                 'busiest',
                 'Busiest',
