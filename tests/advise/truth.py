@@ -286,7 +286,7 @@ def findings(again, name, form, directory, schema):
 
 
 def out_of_order(found):
-    """What comes too late: bounds of a twentieth of the run or more come before times without one;
+    """Bounds of a twentieth of the run or more come before times without one: the first late one;
     "" when nothing does."""
     claims = [it for it in found if it["level"] in ("gain", "potential")]
     first = next((place for place, it in enumerate(claims) if it["bound_share"] < 0), len(claims))

@@ -164,7 +164,7 @@ static void test_roles(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* Of a run of few samples the accounting of the kernel tells helpers from workers. A daemon of MPI
+/* In a run of few samples the accounting of the kernel tells helpers from workers. A daemon of MPI
  * does not work either. */
 static void test_roles_of_short_runs(void **state)
 {
