@@ -72,6 +72,7 @@ def wrong_with(name, found):
              if it["level"] == "gain" and it["rule"] not in head.get("gains", "").split()]
     said += [f"{it['rule']} claims time: {it['text']}" for it in found
              if it["rule"] in HINTS and it["level"] != "hint"]
+    said += [late for late in (truth.out_of_order(found),) if late]
     rule, _, words = head.get("advises", "").partition(" ")
     said += [f"{rule} does not advise '{words}': {it['how']}" for it in found
              if it["rule"] == rule and not re.search(words, it["how"])]

@@ -264,7 +264,7 @@ def renew_views(database, schema):
     then.close()
 
 
-KEYS = "rule level time_s gain_s low_s high_s text how".split()
+KEYS = "rule level time_s gain_s low_s high_s bound_share text how".split()
 
 
 def findings(again, name, form, directory, schema):
@@ -280,9 +280,19 @@ def findings(again, name, form, directory, schema):
         return done.stderr.strip() + " (after a change of the tables: ./dev record)"
     rows = [dict(zip(KEYS, line.split("\t"))) for line in done.stdout.splitlines()]
     for row in rows:
-        row.update({key: float(row[key]) for key in KEYS[2:6]})
+        row.update({key: float(row[key]) for key in KEYS[2:7]})
     shutil.rmtree(experiment)
     return rows
+
+
+def out_of_order(found):
+    """Bounds of a twentieth of the run or more come before times without one: the first late one;
+    "" when nothing does."""
+    claims = [it for it in found if it["level"] in ("gain", "potential")]
+    first = next((place for place, it in enumerate(claims) if it["bound_share"] < 0), len(claims))
+    late = [it for it in claims[first:] if it["bound_share"] >= 0.05]
+    return f"{late[0]['rule']} comes behind a time without a bound: {late[0]['text']}" \
+        if late else ""
 
 
 def judge_promise(head, found, saved):
@@ -341,6 +351,9 @@ def judge(again, name, directory, schema, measured):
     for told in (fault, mended):
         if isinstance(told, str):
             return told
+    late = out_of_order(fault) or out_of_order(mended)
+    if late:
+        return late
     found = [it for it in fault if it["rule"] == rule]
     if not found:
         return f"{rule} is not among {[it['rule'] for it in fault]}"

@@ -164,6 +164,46 @@ static void test_roles(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* In a run of few samples the accounting of the kernel tells helpers from workers. A daemon of MPI
+ * does not work either. */
+static void test_roles_of_short_runs(void **state)
+{
+    static const struct {
+        const char *exe;
+        int64_t compute, poll;
+        const char *roles; /* of a process of MPI without ranks, and a helper of it */
+    } shape[] = {{"/opt/t", 20, 1, "worker idle"},
+                 {"/opt/t", 20, 3, "worker worker"},
+                 {"/usr/bin/orted", 20, 1, "launcher launcher"}};
+
+    for (size_t i = 0; i < sizeof shape / sizeof *shape; i++) {
+        const struct assay_row_host host = {.name = "small", .cpu_n = assay_known(2)};
+        struct assay_row_run run = {.kind = "profile",
+                                    .command = "t",
+                                    .wall_ns = assay_known(2890 * MS),
+                                    .state = "complete"};
+        struct assay_row_process process = {.pid = 100, .exe = shape[i].exe};
+        struct assay_experiment *e;
+        struct code code;
+        int64_t process_id;
+
+        (void)state;
+        fine(assay_experiment_transient(&e, err));
+        fine(assay_experiment_begin(e, err));
+        fine(assay_experiment_add_host(e, &host, &run.host_id, err));
+        fine(assay_experiment_add_run(e, &run, &process.run_id, err));
+        make_code(e, &code);
+        fine(assay_experiment_add_process(e, &process, &process_id, err));
+        make_thread(e, &code, process_id, 100, shape[i].compute, 0, 100, 0);
+        make_thread(e, &code, process_id, 101, 0, shape[i].poll, 2880, 0);
+        fine(assay_experiment_commit(e, err));
+        fine(assay_experiment_summarise(e, process.run_id, err));
+        expect_row(e, "SELECT group_concat(role, ' ') FROM (SELECT role FROM thread ORDER BY tid)",
+                   shape[i].roles);
+        fine(assay_experiment_close(&e, err));
+    }
+}
+
 static void test_one_balance(void **state)
 {
     struct assay_experiment *e = filled(*state, quiet);
@@ -312,13 +352,10 @@ static void test_loops_that_poll(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        place_test(test_roles),
-        place_test(test_one_balance),
-        place_test(test_threads_within_ranks),
-        place_test(test_threads_alone),
-        place_test(test_no_gain_below_the_work),
-        place_test(test_busy_host),
-        place_test(test_load_has_a_limit),
+        place_test(test_roles),           place_test(test_roles_of_short_runs),
+        place_test(test_one_balance),     place_test(test_threads_within_ranks),
+        place_test(test_threads_alone),   place_test(test_no_gain_below_the_work),
+        place_test(test_busy_host),       place_test(test_load_has_a_limit),
         place_test(test_loops_that_poll),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
