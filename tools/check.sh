@@ -107,6 +107,7 @@ check links python3 tools/check-links.py .
 check circles python3 tools/check-circles.py build
 check uarch python3 tools/check-uarch.py data/uarch tools/uarch-exceptions.txt
 check metrics python3 tools/gen-reference.py --check
+check caveats python3 tools/check-caveats.py .
 check tables python3 tools/gen-schema.py doc data/experiment/tables.txt \
     data/experiment/views.txt doc/reference/experiment-tables.md --check
 check shell check_shell

@@ -47,6 +47,7 @@ KEYS = {
     "what_if": ("title meaning kind", "sql variant metric max_factor"),
     "check": ("title meaning weight when text", "said_by do"),
     "flag": ("meaning when text", ""),
+    "caveat": ("cause do", "meaning"),
     "finding": ("meaning topic object when level text do", "command"),
     "loops": ("when text place noun", ""),
     "cause": ("meaning topic pattern when level text do", "unless gain"),

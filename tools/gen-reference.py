@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes doc/reference/metrics.md and doc/reference/rules.md from the tables of data/.
+"""Writes metrics.md, rules.md and caveats.md of doc/reference from the tables of data/.
 
 usage: gen-reference.py [--check | --help-table FILE]
 
 The first page has every metric, what-if and check with its unit, meaning, formula and rating. The
-second has every rule of findings with its level and meaning. So the pages cannot disagree with what
-is shown. With --check nothing is written: exit status 1 when a page is old. With --help-table both
+second has every rule of findings with its level and meaning, the third every caveat. So the pages
+cannot disagree with what is shown. With --check nothing is written: exit status 1 when a page is old. With --help-table both
 are written as C, for `assay --help metrics` and `assay --help findings`.
 """
 import importlib.util
@@ -39,6 +39,15 @@ characters. [findings.md](findings.md) says how often each rule was right,
 A rule of the level *gain* computes seconds and their interval. One of the level *potential* names
 time, or a bound; the gain may be 0. A *hint* claims no time. An *expert* finding needs knowledge of
 the code.
+
+"""
+
+CAVEATS = ROOT / "doc/reference/caveats.md"
+CAVEATS_HEAD = """# Caveats
+
+Made from `data/advise/caveats.txt` and `flags.txt` by `tools/gen-reference.py`. A caveat says that
+a number of a run is doubtful or missing. Its text in the report names the amounts; this page
+explains its name. `assay show --view flags` lists the caveats of an experiment.
 
 """
 
@@ -142,6 +151,18 @@ def rules_page(tool):
     return text
 
 
+def caveats_page(tool):
+    meanings = {name: text["meaning"] for _, _, name, text
+                in tool.blocks_of(ROOT / "data/advise/flags.txt")}
+    text = CAVEATS_HEAD
+    for where, _, name, block in tool.blocks_of(ROOT / "data/advise/caveats.txt"):
+        if (name in meanings) == ("meaning" in block):
+            sys.exit(f"{where}: {name} needs one meaning, here or in flags.txt")
+        meaning = meanings.get(name) or block["meaning"]
+        text += entry(f"- `{name}`: {meaning} *Raised by:* {block['cause']} *Do:* {block['do']}")
+    return text
+
+
 def c_rows(tool, name, rows):
     """The rows (part, name, mark, meaning) of a table of help, as C."""
     text = f"\nconst struct as_help_term {name}[] = {{\n"
@@ -168,7 +189,8 @@ def main():
     if sys.argv[1:2] == ["--help-table"]:
         pathlib.Path(sys.argv[2]).write_text(help_tables(tool), encoding="ascii")
         return
-    for path, text in ((METRICS, metrics_page(tool)), (RULES, rules_page(tool))):
+    for path, text in ((METRICS, metrics_page(tool)), (RULES, rules_page(tool)),
+                       (CAVEATS, caveats_page(tool))):
         if sys.argv[1:] != ["--check"]:
             path.write_text(text, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != text:
