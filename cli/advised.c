@@ -4,10 +4,9 @@
  */
 #include "advised.h"
 
-#include <assay/catalogue.h>
-#include <assay/pipeline.h>
-
 #include "base/vec.h"
+#include "catalogue/catalogue.h"
+#include "pipeline/pipeline.h"
 #include "profiling.h"
 #include "report/queries.h"
 

@@ -5,9 +5,8 @@
 #ifndef AS_CLI_AGAINST_H
 #define AS_CLI_AGAINST_H
 
-#include <assay/experiment.h>
-
 #include "cli.h"
+#include "experiment/experiment.h"
 
 /* Runs the command (A) and that of --against (B) alternately until the faster one is certain,
  * and prints the result. Errors: USAGE, those of running. */

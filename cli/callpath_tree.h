@@ -5,9 +5,8 @@
 #ifndef AS_CLI_CALLPATH_TREE_H
 #define AS_CLI_CALLPATH_TREE_H
 
-#include <assay/experiment.h>
-
 #include "cli.h"
+#include "experiment/experiment.h"
 #include "report/views.h"
 
 /*

@@ -8,13 +8,12 @@
 
 #include <stdbool.h>
 
-#include <assay/object.h>
-
 #include "base/csv.h"
 #include "base/out.h"
 #include "base/outfile.h"
 #include "base/table.h"
 #include "formats.h"
+#include "object/object.h"
 #include "options.h"
 
 /* An input that could not be used: said on stderr at once, listed in JSON at the end. */

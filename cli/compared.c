@@ -6,9 +6,8 @@
 
 #include <math.h>
 
-#include <assay/version.h>
-
 #include "base/error.h"
+#include "base/version.h"
 
 size_t as_compared_limit(const struct as_cli *cli)
 {

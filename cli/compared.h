@@ -5,13 +5,12 @@
 #ifndef AS_CLI_COMPARED_H
 #define AS_CLI_COMPARED_H
 
-#include <assay/compare.h>
-#include <assay/report.h>
-
 #include "base/csv.h"
 #include "base/json.h"
 #include "base/table.h"
 #include "cli.h"
+#include "compare/compare.h"
+#include "report/report.h"
 
 /* Rows of each kind that text shows when --limit does not say. */
 #define AS_COMPARED_ROWS 10

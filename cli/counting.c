@@ -2,12 +2,11 @@
 /* The campaign of verbs that count; see counting.h. */
 #include "counting.h"
 
-#include <assay/trust.h>
-
 #include "base/error.h"
 #include "external_load.h"
 #include "recording.h"
 #include "runs.h"
+#include "trust/trust.h"
 
 static int count_into(struct as_cli *cli, struct as_experiment_name *name,
                       struct assay_count_request *request, as_counting_show *show,

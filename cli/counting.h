@@ -3,9 +3,8 @@
 #ifndef AS_CLI_COUNTING_H
 #define AS_CLI_COUNTING_H
 
-#include <assay/count.h>
-
 #include "cli.h"
+#include "count/count.h"
 #include "experiment_name.h"
 
 /* Shows what was counted. */

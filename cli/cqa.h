@@ -5,17 +5,16 @@
 #ifndef AS_CLI_CQA_H
 #define AS_CLI_CQA_H
 
-#include <assay/advise.h>
-#include <assay/catalogue.h>
-#include <assay/options.h>
-#include <assay/quality.h>
-#include <assay/remarks.h>
-
+#include "advise/advise.h"
 #include "base/arena.h"
 #include "base/vec.h"
+#include "catalogue/catalogue.h"
 #include "code/source_text.h"
 #include "predict.h"
 #include "program.h"
+#include "quality/options.h"
+#include "quality/quality.h"
+#include "quality/remarks.h"
 
 /* Bits of --level, in its order. */
 enum as_cqa_level {

@@ -8,12 +8,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include <assay/report.h>
-
 #include "base/error.h"
 #include "base/pool.h"
 #include "base/shell.h"
 #include "cqa.h"
+#include "report/report.h"
 
 /* Loops of a page; those of them with tables of their own; instructions that are kept. */
 #define LOOPS_MOST  5000

@@ -3,10 +3,9 @@
 #ifndef AS_CLI_DECAN_VIEW_H
 #define AS_CLI_DECAN_VIEW_H
 
-#include <assay/decan.h>
-
 #include "base/str.h"
 #include "cli.h"
+#include "decan/decan.h"
 
 struct as_decan_view {
     struct as_cli *cli;

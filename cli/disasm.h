@@ -6,12 +6,11 @@
 #ifndef AS_CLI_DISASM_H
 #define AS_CLI_DISASM_H
 
-#include <assay/code.h>
-#include <assay/isa.h>
-#include <assay/object.h>
-
 #include "base/arena.h"
+#include "code/code.h"
 #include "code/source_text.h"
+#include "isa/isa.h"
+#include "object/object.h"
 #include "sheet.h"
 
 struct as_disasm {

@@ -6,9 +6,8 @@
 #ifndef AS_CLI_DRAFT_H
 #define AS_CLI_DRAFT_H
 
-#include <assay/experiment.h>
-
 #include "base/str.h"
+#include "experiment/experiment.h"
 
 struct as_draft {
     const char *place;                   /* where it goes: NAME.assay; borrowed */

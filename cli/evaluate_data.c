@@ -2,9 +2,8 @@
 /* Time lines and tables as CSV and JSON: exact numbers, times in nanoseconds. */
 #include "evaluate.h"
 
-#include <assay/version.h>
-
 #include "base/error.h"
+#include "base/version.h"
 
 static const char *data_unit(const struct as_histogram_result *table)
 {

@@ -10,9 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <assay/launch.h>
-
 #include "base/error.h"
+#include "launch/launch.h"
 
 #define SUFFIX ".assay"
 

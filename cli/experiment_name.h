@@ -6,10 +6,9 @@
 #ifndef AS_CLI_EXPERIMENT_NAME_H
 #define AS_CLI_EXPERIMENT_NAME_H
 
-#include <assay/experiment.h>
-
 #include "base/str.h"
 #include "cli.h"
+#include "experiment/experiment.h"
 
 struct as_experiment_name {
     /* The name is `stem` and `tail`; where `is_free`, "-2" and so on go between them when it is

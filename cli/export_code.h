@@ -3,9 +3,8 @@
 #ifndef ASSAY_CLI_EXPORT_CODE_H
 #define ASSAY_CLI_EXPORT_CODE_H
 
-#include <assay/catalogue.h>
-
 #include "base/vec.h"
+#include "catalogue/catalogue.h"
 #include "trace/read.h"
 
 struct as_export_place {

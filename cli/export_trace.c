@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <assay/report.h>
-
 #include "analytics/store/trace_result.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -15,6 +13,7 @@
 #include "exchange/perfetto.h"
 #include "exchange/prv.h"
 #include "report/profile.h"
+#include "report/report.h"
 
 enum { TRACE_AS_PRV = ASSAY_EXPORT_PPROF + 1, TRACE_AS_OTF2, TRACE_AS_PERFETTO };
 

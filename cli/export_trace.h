@@ -4,9 +4,8 @@
 #ifndef AS_CLI_EXPORT_TRACE_H
 #define AS_CLI_EXPORT_TRACE_H
 
-#include <assay/experiment.h>
-
 #include "cli.h"
+#include "experiment/experiment.h"
 #include "trace/read.h"
 
 /* Says what the trace of a run says (verb_trace.c). Errors: those of reading. */

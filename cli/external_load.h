@@ -3,9 +3,8 @@
 #ifndef AS_CLI_EXTERNAL_LOAD_H
 #define AS_CLI_EXTERNAL_LOAD_H
 
-#include <assay/machine.h>
-
 #include "cli.h"
+#include "machine/machine.h"
 
 struct as_external_load {
     struct assay_host_load begun;

@@ -9,8 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <assay/version.h>
-
+#include "base/version.h"
 #include "help.h"
 #include "options.h"
 

@@ -6,9 +6,8 @@
 #ifndef AS_CLI_INFO_H
 #define AS_CLI_INFO_H
 
-#include <assay/code.h>
-
 #include "cli.h"
+#include "code/code.h"
 #include "sheet.h"
 
 /* Units that were built alike: one language, compiler, version, flags, DWARF version. */

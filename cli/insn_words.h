@@ -5,9 +5,8 @@
 #ifndef AS_CLI_INSN_WORDS_H
 #define AS_CLI_INSN_WORDS_H
 
-#include <assay/isa.h>
-
 #include "base/str.h"
+#include "isa/isa.h"
 
 /* Each appends words separated by `separator`; nothing for an empty set. */
 void as_words_registers(struct as_str *out, struct assay_regset set, char separator);

@@ -5,9 +5,8 @@
 #ifndef AS_CLI_LOOP_WORDS_H
 #define AS_CLI_LOOP_WORDS_H
 
-#include <assay/code.h>
-
 #include "base/str.h"
+#include "code/code.h"
 
 const char *as_level_word(unsigned level); /* "innermost" */
 const char *as_role_word(unsigned role);   /* "vector tail" */

@@ -9,9 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <assay/uarch.h>
-
 #include "base/error.h"
+#include "machine/uarch.h"
 #include "machine_page.h"
 #include "text.h"
 

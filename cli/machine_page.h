@@ -5,9 +5,8 @@
 #ifndef AS_CLI_MACHINE_PAGE_H
 #define AS_CLI_MACHINE_PAGE_H
 
-#include <assay/machine.h>
-
 #include "cli.h"
+#include "machine/machine.h"
 
 struct as_machine_page {
     const struct assay_host *host; /* NULL: a machine of a file */

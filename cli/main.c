@@ -6,13 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <assay/experiment.h>
-#include <assay/version.h>
-
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/filemap.h"
+#include "base/version.h"
 #include "cli.h"
+#include "experiment/experiment.h"
 #include "help.h"
 
 static int (*const run_verb[AS_VERBS])(struct as_cli *, struct assay_error *) = {

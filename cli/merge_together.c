@@ -5,10 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <assay/merge.h>
-
 #include "analytics/store/trace_result.h"
 #include "base/error.h"
+#include "merge/merge.h"
 
 /* The directory of the trace, and what is to be copied, each with its zero. */
 #define PLAN "plan"

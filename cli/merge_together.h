@@ -6,9 +6,8 @@
 #ifndef AS_CLI_MERGE_TOGETHER_H
 #define AS_CLI_MERGE_TOGETHER_H
 
-#include <assay/experiment.h>
-
 #include "base/str.h"
+#include "experiment/experiment.h"
 #include "launch/party.h"
 
 /* Stores the files to copy, as assay_merge reports them: pairs of zero-terminated paths.

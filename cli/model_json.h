@@ -5,9 +5,8 @@
 #ifndef AS_CLI_MODEL_JSON_H
 #define AS_CLI_MODEL_JSON_H
 
-#include <assay/predict.h>
-
 #include "base/json.h"
+#include "predict/predict.h"
 
 struct as_model_insn {
     uint64_t address;

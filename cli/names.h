@@ -7,11 +7,10 @@
 
 #include <regex.h>
 
-#include <assay/object.h>
-
 #include "base/arena.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "object/object.h"
 
 /* Readable name of a linkage name, kept in `arena`; the linkage name itself when `plain` or when
  * nothing applies; NULL when out of memory. */

@@ -3,9 +3,8 @@
 #ifndef AS_CLI_OPEN_TRACE_H
 #define AS_CLI_OPEN_TRACE_H
 
-#include <assay/serve.h>
-
 #include "evaluate.h"
+#include "serve/serve.h"
 #include "timeline/timeline.h"
 
 struct as_open_trace {

@@ -6,9 +6,8 @@
 #ifndef AS_CLI_PREDICT_H
 #define AS_CLI_PREDICT_H
 
-#include <assay/predict.h>
-
 #include "cli.h"
+#include "predict/predict.h"
 #include "quality/weights.h"
 #include "sheet.h"
 

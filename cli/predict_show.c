@@ -6,10 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <assay/machine.h>
-
 #include "base/error.h"
 #include "base/str.h"
+#include "machine/machine.h"
 #include "predict.h"
 
 /* --level: L1|L2|L3|RAM|all */

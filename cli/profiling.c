@@ -9,10 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <assay/advise.h>
-#include <assay/report.h>
-
+#include "advise/advise.h"
 #include "base/term.h"
+#include "report/report.h"
 
 /* ---- Being stopped ------------------------------------------------------------------------- */
 

@@ -5,10 +5,9 @@
 #ifndef AS_CLI_PROFILING_H
 #define AS_CLI_PROFILING_H
 
-#include <assay/experiment.h>
-
 #include "base/progress.h"
 #include "cli.h"
+#include "experiment/experiment.h"
 
 /* Progress of attribution: as_stage_show is its callback, a stage its context. Between the first
  * call and as_stage_end, a terminated process prints how to continue. */

@@ -5,9 +5,8 @@
 #ifndef AS_CLI_PROGRAM_H
 #define AS_CLI_PROGRAM_H
 
-#include <assay/code.h>
-
 #include "cli.h"
+#include "code/code.h"
 
 struct as_chosen {
     struct assay_object *object;

@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <assay/launch.h>
-
 #include "base/error.h"
+#include "launch/launch.h"
 #include "report/queries.h"
 #include "unfinished.h"
 

@@ -6,10 +6,9 @@
 #ifndef AS_CLI_RECORDING_H
 #define AS_CLI_RECORDING_H
 
-#include <assay/profile.h>
-
 #include "cli.h"
 #include "experiment_name.h"
+#include "profile/profile.h"
 
 /* The request that the arguments make. Errors: USAGE, with the option and what to write. */
 int as_recording_parse(struct as_cli *cli, struct assay_profile_request *request,

@@ -3,10 +3,9 @@
 #ifndef AS_CLI_REPORT_PATH_H
 #define AS_CLI_REPORT_PATH_H
 
-#include <assay/report.h>
-
 #include "base/str.h"
 #include "cli.h"
+#include "report/report.h"
 
 /* "DIRECTORY/report.html", or "DIRECTORY/report-run-2.html" where --run was given. */
 void as_report_path(const struct as_cli *cli, const char *directory,

@@ -3,9 +3,8 @@
 #ifndef AS_CLI_ROOFLINE_VIEW_H
 #define AS_CLI_ROOFLINE_VIEW_H
 
-#include <assay/roofline.h>
-
 #include "cli.h"
+#include "roofline/roofline.h"
 
 /* Errors: NOMEM. */
 int as_roofline_text(struct as_cli *cli, const struct assay_roofline *it, struct assay_error *err);

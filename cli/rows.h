@@ -6,9 +6,8 @@
 #ifndef AS_CLI_ROWS_H
 #define AS_CLI_ROWS_H
 
-#include <assay/experiment.h>
-
 #include "cli.h"
+#include "experiment/experiment.h"
 #include "sheet.h"
 
 /* How a column looks as text; those of a query look as their cells are. */

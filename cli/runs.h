@@ -6,9 +6,8 @@
 #ifndef AS_CLI_RUNS_H
 #define AS_CLI_RUNS_H
 
-#include <assay/profile.h>
-
 #include "cli.h"
+#include "profile/profile.h"
 #include "profiling.h"
 
 /* Runs of a kind: `min` to `max` of them. */

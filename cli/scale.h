@@ -6,11 +6,10 @@
 #ifndef AS_CLI_SCALE_H
 #define AS_CLI_SCALE_H
 
-#include <assay/campaign.h>
-#include <assay/compare.h>
-
 #include "base/arena.h"
+#include "campaign/campaign.h"
 #include "cli.h"
+#include "compare/compare.h"
 #include "scaling/model.h"
 
 struct as_scale_point {

@@ -6,9 +6,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include <assay/experiment.h>
-
 #include "base/error.h"
+#include "experiment/experiment.h"
 #include "report/profile.h"
 #include "scale.h"
 

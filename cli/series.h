@@ -7,11 +7,10 @@
 #ifndef AS_CLI_SERIES_H
 #define AS_CLI_SERIES_H
 
-#include <assay/campaign.h>
-#include <assay/experiment.h>
-#include <assay/profile.h>
-
+#include "campaign/campaign.h"
 #include "cli.h"
+#include "experiment/experiment.h"
+#include "profile/profile.h"
 
 struct as_series {
     struct as_cli *cli;

@@ -10,11 +10,10 @@
 #include <math.h>
 #include <string.h>
 
-#include <assay/version.h>
-
 #include "base/csv.h"
 #include "base/short_name.h"
 #include "base/table.h"
+#include "base/version.h"
 #include "info.h"
 
 struct as_cell as_cell_text(const char *text)

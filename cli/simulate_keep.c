@@ -8,13 +8,12 @@
 #include <stdio.h>
 #include <time.h>
 
-#include <assay/analytics.h>
-#include <assay/experiment.h>
-
+#include "analytics/analytics.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/shell.h"
 #include "base/tree.h"
+#include "experiment/experiment.h"
 #include "export_code.h"
 #include "export_trace.h"
 #include "simulate.h"

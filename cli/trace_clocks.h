@@ -3,9 +3,8 @@
 #ifndef ASSAY_CLI_TRACE_CLOCKS_H
 #define ASSAY_CLI_TRACE_CLOCKS_H
 
-#include <assay/experiment.h>
-
 #include "cli.h"
+#include "experiment/experiment.h"
 
 /* A note of the run, if it has a trace of several machines. Errors: those of reading. */
 int as_trace_clocks_note(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,

@@ -3,9 +3,8 @@
 #ifndef ASSAY_CLI_TRACE_CONTROL_H
 #define ASSAY_CLI_TRACE_CONTROL_H
 
-#include <assay/profile.h>
-
 #include "cli.h"
+#include "profile/profile.h"
 
 /* Errors: USAGE. */
 int as_trace_control_parse(const struct as_arguments *args, struct assay_trace_options *options,

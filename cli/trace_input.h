@@ -3,9 +3,9 @@
 #ifndef AS_CLI_TRACE_INPUT_H
 #define AS_CLI_TRACE_INPUT_H
 
-#include <assay/error.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/str.h"
 #include "cli.h"
 #include "exchange/import.h"

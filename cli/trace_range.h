@@ -3,10 +3,9 @@
 #ifndef AS_CLI_TRACE_RANGE_H
 #define AS_CLI_TRACE_RANGE_H
 
-#include <assay/experiment.h>
-
 #include "analytics/state/range.h"
 #include "cli.h"
+#include "experiment/experiment.h"
 
 /* Names of regions. */
 struct as_trace_range_texts {

@@ -3,9 +3,8 @@
 #ifndef ASSAY_CLI_TRACE_SAMPLES_H
 #define ASSAY_CLI_TRACE_SAMPLES_H
 
-#include <assay/experiment.h>
-
 #include "base/vec.h"
+#include "experiment/experiment.h"
 #include "sheet.h"
 
 struct as_trace_sample_row {

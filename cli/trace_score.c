@@ -5,12 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <assay/profile.h>
-
 #include "analytics/store/score.h"
 #include "analytics/store/trace_result.h"
 #include "base/error.h"
 #include "base/outfile.h"
+#include "profile/profile.h"
 #include "report/profile.h"
 #include "report/queries.h"
 #include "sheet.h"

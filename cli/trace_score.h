@@ -3,9 +3,8 @@
 #ifndef AS_CLI_TRACE_SCORE_H
 #define AS_CLI_TRACE_SCORE_H
 
-#include <assay/experiment.h>
-
 #include "cli.h"
+#include "experiment/experiment.h"
 
 /* Sets `out` if a score of an existing trace is requested: then the verb runs nothing. Errors:
  * USAGE. */

@@ -5,9 +5,8 @@
 #ifndef AS_CLI_TRY_H
 #define AS_CLI_TRY_H
 
-#include <assay/experiment.h>
-
 #include "cli.h"
+#include "experiment/experiment.h"
 
 /* Shows what was tried in an experiment; NOT_FOUND where nothing was. Sets the exit status: 0 when
  * something gains, 3 when nothing does. */

@@ -6,13 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <assay/report.h>
-#include <assay/trial.h>
-
 #include "base/error.h"
 #include "compared.h"
 #include "report/queries.h"
+#include "report/report.h"
 #include "rows.h"
+#include "trial/trial.h"
 #include "try.h"
 
 /* Exit statuses where nothing gains, and where nothing was decided. */

@@ -3,9 +3,8 @@
 #ifndef AS_CLI_UNFINISHED_H
 #define AS_CLI_UNFINISHED_H
 
-#include <assay/experiment.h>
-
 #include "cli.h"
+#include "experiment/experiment.h"
 
 /* One sentence on stderr for each unfinished run that is asked for (0: all), unless --quiet; how
  * many there were into `*n` (may be NULL). Errors: those of reading. */

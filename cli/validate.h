@@ -5,9 +5,8 @@
 #ifndef AS_CLI_VALIDATE_H
 #define AS_CLI_VALIDATE_H
 
-#include <assay/validate.h>
-
 #include "predict.h"
+#include "validate/validate.h"
 
 /* No table of blocks is larger. */
 #define AS_RECORD_MAX_B ((size_t)1 << 30)

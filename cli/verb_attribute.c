@@ -4,12 +4,11 @@
  */
 #include <stdio.h>
 
-#include <assay/catalogue.h>
-#include <assay/profile.h>
-
 #include "base/error.h"
 #include "base/vec.h"
+#include "catalogue/catalogue.h"
 #include "cli.h"
+#include "profile/profile.h"
 #include "profiling.h"
 #include "report/queries.h"
 

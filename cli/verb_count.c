@@ -7,11 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <assay/count.h>
-
 #include "base/arena.h"
 #include "base/error.h"
 #include "compared.h"
+#include "count/count.h"
 #include "counting.h"
 #include "recording.h"
 #include "sheet.h"

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/pool.h"
-#include <assay/machine.h>
+#include "machine/machine.h"
 
 #include "cqa.h"
 

@@ -7,16 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <assay/campaign.h>
-#include <assay/quality.h>
-#include <assay/trust.h>
-
 #include "base/error.h"
+#include "campaign/campaign.h"
 #include "decan_view.h"
 #include "external_load.h"
 #include "machine_page.h"
+#include "quality/quality.h"
 #include "recording.h"
 #include "runs.h"
+#include "trust/trust.h"
 
 int as_decan_view_name(struct as_decan_view *view, const struct assay_decan_loop *loop,
                        struct assay_error *err)

@@ -7,12 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <assay/report.h>
-
 #include "base/error.h"
 #include "destination.h"
 #include "export_trace.h"
 #include "profiling.h"
+#include "report/report.h"
 #include "unfinished.h"
 
 static int parse_export_options(const struct as_cli *cli, struct assay_export_options *options,

@@ -5,13 +5,12 @@
  */
 #include <string.h>
 
-#include <assay/profile.h>
-
 #include "base/error.h"
 #include "draft.h"
 #include "exchange/import.h"
 #include "experiment_name.h"
 #include "export_trace.h"
+#include "profile/profile.h"
 #include "profiling.h"
 #include "stops.h"
 #include "unfinished.h"

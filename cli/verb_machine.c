@@ -10,13 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <assay/isa.h>
-#include <assay/measure.h>
-
 #include "base/error.h"
 #include "base/vec.h"
 #include "external_load.h"
+#include "isa/isa.h"
 #include "machine_page.h"
+#include "measure/measure.h"
 
 static volatile int stop_asked; /* set by SIGINT: what is measured by then is kept */
 

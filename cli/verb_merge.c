@@ -7,14 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <assay/analytics.h>
-#include <assay/merge.h>
-#include <assay/pipeline.h>
-
+#include "analytics/analytics.h"
 #include "base/error.h"
 #include "cli.h"
 #include "draft.h"
+#include "merge/merge.h"
 #include "merge_together.h"
+#include "pipeline/pipeline.h"
 #include "profiling.h"
 #include "stops.h"
 #include "trace_clocks.h"

@@ -14,13 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <assay/report.h>
-#include <assay/serve.h>
-
 #include "advised.h"
 #include "base/error.h"
 #include "open_trace.h"
+#include "report/report.h"
 #include "report_path.h"
+#include "serve/serve.h"
 #include "stops.h"
 
 /* ---- The page ----------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
  * `assay patch BIN`: which loops of a binary can run as clones, how their iterations are counted,
  * and why the others cannot; the plan for the agent with --plan.
  */
-#include <assay/code.h>
+#include "code/code.h"
 
 #include <string.h>
 

@@ -8,10 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <assay/mil.h>
-
 #include "base/arena.h"
 #include "base/error.h"
+#include "mil/mil.h"
 #include "program.h"
 #include "recording.h"
 #include "runs.h"

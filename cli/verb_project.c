@@ -4,13 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <assay/count.h>
-#include <assay/roofline.h>
-
 #include "base/error.h"
 #include "base/json.h"
 #include "compared.h"
+#include "count/count.h"
 #include "machine_page.h"
+#include "roofline/roofline.h"
 #include "sheet.h"
 
 enum { PARTS_USUAL = 16 };

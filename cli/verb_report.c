@@ -7,11 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <assay/report.h>
-
 #include "advised.h"
 #include "base/error.h"
 #include "destination.h"
+#include "report/report.h"
 #include "report/views.h"
 #include "report_path.h"
 #include "unfinished.h"

@@ -5,16 +5,15 @@
  */
 #include <stdlib.h>
 
-#include <assay/launch.h>
-#include <assay/pipeline.h>
-#include <assay/report.h>
-
 #include "base/error.h"
 #include "experiment/secrets.h"
+#include "launch/launch.h"
 #include "machine_page.h"
+#include "pipeline/pipeline.h"
 #include "profiling.h"
 #include "recording.h"
 #include "report/queries.h"
+#include "report/report.h"
 #include "runs.h"
 #include "unfinished.h"
 

@@ -8,12 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <assay/launch.h>
-
 #include "base/error.h"
 #include "base/str.h"
 #include "compared.h"
 #include "external_load.h"
+#include "launch/launch.h"
 #include "scale.h"
 #include "series.h"
 

@@ -5,13 +5,12 @@
 #include <signal.h>
 #include <sys/time.h>
 
-#include <assay/script.h>
-
 #include "base/error.h"
 #include "predict.h"
 #include "query_limits.h"
+#include "script/script.h"
 
-#include <assay/machine.h>
+#include "machine/machine.h"
 
 #define STATUS_IS_FALSE 1
 

@@ -6,13 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <assay/report.h>
-
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/str.h"
 #include "callpath_tree.h"
 #include "report/queries.h"
+#include "report/report.h"
 #include "report/views.h"
 #include "rows.h"
 #include "unfinished.h"

@@ -6,12 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-#include <assay/experiment.h>
-
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/pool.h"
 #include "destination.h"
+#include "experiment/experiment.h"
 #include "report/queries.h"
 #include "simulate.h"
 #include "simulate/dim.h"

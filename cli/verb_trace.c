@@ -8,19 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <assay/mil.h>
-#include <assay/report.h>
-
 #include "analytics/store/trace_result.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/term.h"
 #include "export_trace.h"
+#include "mil/mil.h"
 #include "profiling.h"
 #include "recording.h"
 #include "report/parallel.h"
 #include "report/queries.h"
+#include "report/report.h"
 #include "runs.h"
 #include "sheet.h"
 #include "trace_clocks.h"

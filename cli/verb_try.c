@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <assay/trial.h>
-
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -20,6 +18,7 @@
 #include "experiment_name.h"
 #include "recording.h"
 #include "report/queries.h"
+#include "trial/trial.h"
 #include "try.h"
 #include "unfinished.h"
 

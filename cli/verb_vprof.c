@@ -8,15 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <assay/trust.h>
-#include <assay/vprof.h>
-
 #include "base/error.h"
 #include "compared.h"
 #include "external_load.h"
 #include "recording.h"
 #include "runs.h"
 #include "text.h"
+#include "trust/trust.h"
+#include "vprof/vprof.h"
 
 struct shown {
     struct as_cli *cli;

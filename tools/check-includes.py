@@ -45,10 +45,9 @@ def read_floors(root):
 
 
 def faults_of_floors(root, floors):
-    """Yields a fault of each room of a floor that has neither a folder nor a header."""
+    """Yields a fault of each room of a floor that has no folder."""
     for room in floors:
-        places = (root / "src" / room, root / room, root / f"include/assay/{room}.h",
-                  root / f"include/assay/{room}.h.in")
+        places = (root / "src" / room, root / room, root / "include" / room)
         if not any(place.exists() for place in places):
             yield f"tools/floors.txt: room '{room}' does not exist; remove it"
 
@@ -60,8 +59,8 @@ def room_of(path):
         return parts[1]
     if parts[0] == "cli":
         return "cli"
-    if parts[:2] == ("include", "assay"):
-        return path.stem
+    if parts[0] == "include":
+        return parts[1]
     return None
 
 

@@ -13,7 +13,7 @@
 
 #include <Zydis/Zydis.h>
 
-#include <assay/isa.h>
+#include "isa/isa.h"
 
 enum { COLUMNS = 9, MNEMONICS = ZYDIS_MNEMONIC_MAX_VALUE + 1 };
 

@@ -9,11 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <assay/code.h>
-#include <assay/uarch.h>
-
 #include "base/index.h"
 #include "base/vec.h"
+#include "code/code.h"
+#include "machine/uarch.h"
 
 struct form_count {
     char *key;

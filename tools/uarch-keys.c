@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <assay/isa.h>
-#include <assay/uarch.h>
-
 #include "base/str.h"
+#include "isa/isa.h"
+#include "machine/uarch.h"
 
 static int print_keys(const char *line, bool k1om)
 {

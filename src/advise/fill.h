@@ -5,9 +5,8 @@
 
 #include <stdbool.h>
 
-#include <assay/experiment.h>
-
 #include "base/str.h"
+#include "experiment/experiment.h"
 
 /* Appends `text`, each {column} replaced. */
 void as_fill_text(struct as_str *out, struct assay_rows *rows, const char *text);

@@ -6,8 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <assay/advise.h>
-
+#include "advise/advise.h"
 #include "advise/cards.h"
 #include "advise/fill.h"
 #include "advise/run.h"

@@ -6,8 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <assay/advise.h>
-
+#include "advise/advise.h"
 #include "advise/run.h"
 #include "advise/tables.h"
 #include "base/error.h"

@@ -3,8 +3,7 @@
 #ifndef AS_ADVISE_RUN_H
 #define AS_ADVISE_RUN_H
 
-#include <assay/advise.h>
-
+#include "advise/advise.h"
 #include "base/str.h"
 
 /* Whose findings, checks, what-ifs and metrics these are: assay_experiment_forget. */

@@ -6,8 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <assay/advise.h>
-
+#include "advise/advise.h"
 #include "base/alloc.h"
 #include "base/error.h"
 

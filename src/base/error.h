@@ -1,11 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Filling and forwarding the error object of <assay/error.h>.
+ * Errors: one list of codes, and one object that carries the sentence a user reads.
+ * Every fallible function returns 0 or a negative code from this list; the first one that detects
+ * the error fills the object (what, where, why, what to do), callers forward it untouched.
  */
 #ifndef AS_BASE_ERROR_H
 #define AS_BASE_ERROR_H
 
-#include <assay/error.h>
+#include <stddef.h>
+
+/*
+ * X(name, code, exit status, summary)
+ * Exit status: 1 = the target or the measurement failed, 2 = wrong usage or unusable input.
+ */
+#define ASSAY_ERROR_LIST(X)                                                                        \
+    X(NOMEM, -1, 1, "out of memory")                                                               \
+    X(IO, -2, 1, "input or output failed")                                                         \
+    X(USAGE, -3, 2, "wrong usage")                                                                 \
+    X(NOT_FOUND, -4, 2, "no such file")                                                            \
+    X(PERMISSION, -5, 2, "permission denied")                                                      \
+    X(NOT_REGULAR, -6, 2, "not a regular file")                                                    \
+    X(NOT_ELF, -7, 2, "not an ELF file")                                                           \
+    X(ARCH, -8, 2, "another architecture")                                                         \
+    X(CLASS, -9, 2, "not a 64-bit file")                                                           \
+    X(TRUNCATED, -10, 2, "truncated file")                                                         \
+    X(CORRUPT, -11, 2, "corrupted file")                                                           \
+    X(NO_SYMBOL, -12, 2, "no such symbol")                                                         \
+    X(NO_CODE, -13, 2, "no code there")                                                            \
+    X(UNSUPPORTED, -14, 2, "not supported")                                                        \
+    X(LIMIT, -15, 1, "a limit was reached")                                                        \
+    X(INTERNAL, -16, 1, "internal error")
+
+enum assay_error_code {
+    ASSAY_OK = 0,
+#define ASSAY_ERROR_ENUM(name, code, status, summary) ASSAY_ERR_##name = (code),
+    ASSAY_ERROR_LIST(ASSAY_ERROR_ENUM)
+#undef ASSAY_ERROR_ENUM
+};
+
+/* Longest sentence kept, in bytes with the terminating zero; a longer one ends in "...". */
+#define ASSAY_ERROR_TEXT_B 1024
+
+struct assay_error {
+    int code;                      /* ASSAY_OK or a negative code */
+    char text[ASSAY_ERROR_TEXT_B]; /* "where: what: why; what to do", no newline */
+};
+
+/* Borrowed constant summary of a code ("corrupted file"); "unknown error" for any other number. */
+const char *assay_error_summary(int code);
+
+/* Exit status of the command line for a code: 0 for ASSAY_OK, else 1 or 2. */
+int assay_error_exit_status(int code);
 
 /* Fills `err` (may be NULL) with `code` and the formatted sentence; returns `code`. */
 int as_error_set(struct assay_error *err, int code, const char *fmt, ...)

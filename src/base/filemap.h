@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <assay/error.h>
+#include "base/error.h"
 
 /* Files up to this size are copied, bytes. */
 #define AS_FILEMAP_COPY_B ((size_t)1 << 20)

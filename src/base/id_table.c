@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 
-#include <assay/error.h>
+#include "base/error.h"
 
 #define PLACES_LEAST 64u
 

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-#include <assay/error.h>
+#include "base/error.h"
 
 void as_index_fini(struct as_index *index)
 {

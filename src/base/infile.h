@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include <assay/error.h>
+#include "base/error.h"
 
 /* Accepts "-" (standard input) and the pipe of a process substitution, <(command). A FIFO in a
  * directory is still refused: opening it would wait for a writer. */

@@ -10,8 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <assay/error.h>
-
+#include "base/error.h"
 #include "base/str.h"
 
 struct as_limited {

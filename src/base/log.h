@@ -8,7 +8,7 @@
 #ifndef AS_BASE_LOG_H
 #define AS_BASE_LOG_H
 
-#include <assay/error.h>
+#include "base/error.h"
 
 /* X(NAME, word in ASSAY_LOG) */
 #define AS_LOG_DOMAIN_LIST(X)                                                                      \

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 
-#include <assay/error.h>
+#include "base/error.h"
 
 int as_losers_init(struct as_losers *losers, const struct as_loser *first, size_t n)
 {

@@ -5,9 +5,8 @@
  */
 #include "base/map.h"
 
-#include <assay/error.h>
-
 #include "base/alloc.h"
+#include "base/error.h"
 
 #define HASH_NONFATAL_OOM        1
 #define uthash_malloc(size_b)    as_malloc(size_b)

@@ -14,8 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <assay/error.h>
-
+#include "base/error.h"
 #include "base/str.h"
 #include "base/style.h"
 

@@ -10,8 +10,7 @@
 
 #include <stdbool.h>
 
-#include <assay/error.h>
-
+#include "base/error.h"
 #include "base/str.h"
 
 /* The directory may belong to other users (an experiment). No link is followed; an existing file of

@@ -3,8 +3,7 @@
 #ifndef AS_BASE_SHELL_H
 #define AS_BASE_SHELL_H
 
-#include <assay/error.h>
-
+#include "base/error.h"
 #include "base/str.h"
 
 /* Appends `word` so that a shell reads the same word; adds quotes where they are needed. */

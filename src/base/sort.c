@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <assay/error.h>
-
 #include "base/alloc.h"
+#include "base/error.h"
 
 /* Shorter lists are sorted by insertion. */
 #define FEW 48

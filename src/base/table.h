@@ -12,8 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <assay/error.h>
-
+#include "base/error.h"
 #include "base/out.h"
 #include "base/str.h"
 #include "base/vec.h"

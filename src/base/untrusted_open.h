@@ -9,7 +9,7 @@
 
 #include <sys/stat.h>
 
-#include <assay/error.h>
+#include "base/error.h"
 
 /* The last part of the path must not be a link: for files in a directory of other users. */
 #define AS_FOREIGN_NO_LINK 1u

@@ -8,9 +8,8 @@
 
 #include <stddef.h>
 
-#include <assay/error.h>
-
 #include "base/alloc.h"
+#include "base/error.h"
 
 #define AS_VEC(type)                                                                               \
     struct {                                                                                       \

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <assay/error.h>
+#include "base/error.h"
 
 enum { AS_CACHE_LEVELS_MOST = 4 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Settings with several values, and their combinations. */
-#include <assay/campaign.h>
+#include "campaign/campaign.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include <assay/campaign.h>
+#include "campaign/campaign.h"
 
 /* Standard input of the user. */
 struct as_input {

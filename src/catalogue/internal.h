@@ -8,12 +8,11 @@
 
 #include <pthread.h>
 
-#include <assay/catalogue.h>
-
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "catalogue/catalogue.h"
 #include "catalogue/text.h"
 
 /* The name of an address range in a module without a file. */

@@ -6,8 +6,8 @@
 #ifndef AS_CODE_BASES_H
 #define AS_CODE_BASES_H
 
+#include "code/code.h"
 #include "object/variables.h"
-#include <assay/code.h>
 
 struct as_bases; /* bases of one body; they borrow the program and are read-only */
 

@@ -3,8 +3,7 @@
 #ifndef AS_CODE_COUNTERS_H
 #define AS_CODE_COUNTERS_H
 
-#include <assay/code.h>
-
+#include "code/code.h"
 #include "code/evaluate.h"
 
 /* Sets the inductions and the limit of `out`. Returns 0 or ASSAY_ERR_NOMEM. */

@@ -11,12 +11,11 @@
 #ifndef AS_CODE_INTERNAL_H
 #define AS_CODE_INTERNAL_H
 
-#include <assay/code.h>
-
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/pool.h"
 #include "base/vec.h"
+#include "code/code.h"
 #include "isa/form.h"
 
 /* Contiguous code with one start: a function, a cold part, a PLT entry, or a gap. */

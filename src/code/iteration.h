@@ -11,9 +11,8 @@
 #ifndef AS_CODE_ITERATION_H
 #define AS_CODE_ITERATION_H
 
-#include <assay/code.h>
-
 #include "base/arena.h"
+#include "code/code.h"
 
 struct as_iteration {
     const struct assay_program *program;

@@ -6,10 +6,9 @@
  */
 #include <stdlib.h>
 
-#include <assay/code.h>
-
 #include "base/alloc.h"
 #include "base/error.h"
+#include "code/code.h"
 
 #define LINE_B 64
 

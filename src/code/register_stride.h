@@ -3,8 +3,7 @@
 #ifndef AS_CODE_REGISTER_STRIDE_H
 #define AS_CODE_REGISTER_STRIDE_H
 
-#include <assay/code.h>
-
+#include "code/code.h"
 #include "code/evaluate.h"
 
 /* Describes the stride of a steady access as a sum of registers. Returns false and sets `out->n` to

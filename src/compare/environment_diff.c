@@ -7,10 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#include <assay/launch.h>
-
 #include "base/error.h"
 #include "compare/differs.h"
+#include "launch/launch.h"
 
 /*
  * A library with samples on one side only counts as a difference from this number of samples on.

@@ -6,11 +6,10 @@
 #ifndef AS_COMPARE_SET_H
 #define AS_COMPARE_SET_H
 
-#include <assay/compare.h>
-
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "compare/compare.h"
 
 struct as_run {
     int64_t id;

@@ -11,9 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <assay/experiment.h>
-
 #include "base/stat.h"
+#include "experiment/experiment.h"
 
 /* ---- Spread of repetitions ---------------------------------------------------------------- */
 

@@ -8,11 +8,11 @@
 #ifndef AS_CONTAINER_CONTAINER_H
 #define AS_CONTAINER_CONTAINER_H
 
-#include <assay/error.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/vec.h"
 
 /* Max payload of a block in bytes. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The modelled caches: parsed from a text, or those of this machine as the kernel reports them. */
-#include <assay/machine.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "count/traffic.h"
+#include "machine/machine.h"
 
 enum { ALL_WAYS = 65535, WAYS_USUAL = 8, FAMILY_ZEN = 0x17 };
 #define MIB (UINT64_C(1) << 20)

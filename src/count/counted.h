@@ -3,9 +3,8 @@
 #ifndef AS_COUNT_COUNTED_H
 #define AS_COUNT_COUNTED_H
 
-#include <assay/count.h>
-
 #include "campaign/internal.h"
+#include "count/count.h"
 #include "count/records.h"
 #include "patch/patch.h"
 #include "vprof/instances.h"

@@ -3,8 +3,8 @@
 #ifndef AS_COUNT_RECORDS_H
 #define AS_COUNT_RECORDS_H
 
-#include <assay/count.h>
-#include <assay/isa.h>
+#include "count/count.h"
+#include "isa/isa.h"
 
 /*
  * Adds `runs` executions of `insn`. `amount` is their total number of lanes or repetitions. It is

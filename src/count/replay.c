@@ -6,12 +6,12 @@
  */
 #include "count/replay.h"
 
-#include <assay/isa.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "isa/isa.h"
 
 enum { REFRESH = 4 };
 /* Time of a miss in the model over that of a hit. Programs with sampled records wait for it. */

@@ -3,8 +3,7 @@
 #ifndef AS_DECAN_INTERNAL_H
 #define AS_DECAN_INTERNAL_H
 
-#include <assay/decan.h>
-
+#include "decan/decan.h"
 #include "decan/verdict.h"
 #include "patch/variant_plan.h"
 #include "vprof/timed.h"

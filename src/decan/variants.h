@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include <assay/error.h>
+#include "base/error.h"
 
 /*
  * Parses a list such as "dl1,fp" into a bit for each as_variant_kind, and adds the kinds that

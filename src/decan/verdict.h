@@ -12,9 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <assay/predict.h>
-
 #include "patch/variant_plan.h"
+#include "predict/predict.h"
 
 /* ---- Input: measurements of a loop, or of a bucket of its instances ------------------------- */
 

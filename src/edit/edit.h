@@ -10,8 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <assay/error.h>
-
+#include "base/error.h"
 #include "base/out.h"
 #include "base/vec.h"
 #include "exchange/prv_read.h"

@@ -6,8 +6,8 @@
 #ifndef AS_EXCHANGE_IMPORT_H
 #define AS_EXCHANGE_IMPORT_H
 
-#include <assay/error.h>
-#include <assay/experiment.h>
+#include "base/error.h"
+#include "experiment/experiment.h"
 
 enum as_import_kind {
     AS_IMPORT_NONE, /* no trace: a perf.data file or an unknown file */

@@ -6,10 +6,11 @@
 #ifndef AS_EXCHANGE_LANE_H
 #define AS_EXCHANGE_LANE_H
 
-#include <assay/error.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "base/error.h"
 
 #define AS_LANE_MOST_B 64u /* max size of a record */
 

@@ -7,10 +7,10 @@
 #ifndef AS_EXCHANGE_MAKER_H
 #define AS_EXCHANGE_MAKER_H
 
-#include <assay/error.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/str.h"
 #include "trace/record.h"
 

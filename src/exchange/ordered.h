@@ -6,9 +6,10 @@
 #ifndef AS_EXCHANGE_ORDERED_H
 #define AS_EXCHANGE_ORDERED_H
 
-#include <assay/error.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/error.h"
 
 struct as_ordered_store;
 

@@ -7,9 +7,8 @@
 #ifndef AS_EXCHANGE_OTF2_H
 #define AS_EXCHANGE_OTF2_H
 
-#include <assay/error.h>
-
 #include "analytics/state/analysis.h"
+#include "base/error.h"
 
 struct as_otf2_counts {
     uint64_t events_n;

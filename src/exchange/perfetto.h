@@ -8,9 +8,8 @@
 #ifndef AS_EXCHANGE_PERFETTO_H
 #define AS_EXCHANGE_PERFETTO_H
 
-#include <assay/error.h>
-
 #include "analytics/state/analysis.h"
+#include "base/error.h"
 
 struct as_perfetto_counts {
     uint64_t slices_n, messages_n, values_n;

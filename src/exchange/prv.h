@@ -7,9 +7,8 @@
 #ifndef AS_EXCHANGE_PRV_H
 #define AS_EXCHANGE_PRV_H
 
-#include <assay/error.h>
-
 #include "analytics/state/analysis.h"
+#include "base/error.h"
 
 struct as_prv_counts {
     uint64_t states_n, events_n, communications_n;

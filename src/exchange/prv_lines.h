@@ -3,10 +3,10 @@
 #ifndef AS_EXCHANGE_PRV_LINES_H
 #define AS_EXCHANGE_PRV_LINES_H
 
-#include <assay/error.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/str.h"
 
 struct as_lines;

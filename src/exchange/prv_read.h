@@ -7,9 +7,9 @@
 #ifndef AS_EXCHANGE_PRV_READ_H
 #define AS_EXCHANGE_PRV_READ_H
 
-#include <assay/error.h>
 #include <stdbool.h>
 
+#include "base/error.h"
 #include "base/str.h"
 #include "base/vec.h"
 

@@ -7,9 +7,10 @@
 #ifndef AS_EXCHANGE_PRV_STATES_H
 #define AS_EXCHANGE_PRV_STATES_H
 
-#include <assay/error.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/error.h"
 
 struct as_prv_interval {
     int64_t ns;

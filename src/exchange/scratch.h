@@ -3,9 +3,10 @@
 #ifndef AS_EXCHANGE_SCRATCH_H
 #define AS_EXCHANGE_SCRATCH_H
 
-#include <assay/error.h>
 #include <stddef.h>
 #include <sys/types.h>
+
+#include "base/error.h"
 
 int as_scratch_open(int *fd, struct assay_error *err);
 /* Writes at `*end` and moves it. */

@@ -7,9 +7,8 @@
 #ifndef AS_EXPERIMENT_COPY_H
 #define AS_EXPERIMENT_COPY_H
 
-#include <assay/experiment.h>
-
 #include "base/str.h"
+#include "experiment/experiment.h"
 
 enum as_copy_way {
     AS_COPY_COMPLETE, /* an existing row with the same natural key gets its missing values */

@@ -10,10 +10,9 @@
 #include <stdbool.h>
 #include <time.h>
 
-#include <assay/experiment.h>
-
 #include "base/error.h"
 #include "base/str.h"
+#include "experiment/experiment.h"
 #include "experiment/row_tables.h"
 
 struct as_bulk;      /* bulk.h */

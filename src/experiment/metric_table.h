@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include <assay/experiment.h>
+#include "experiment/experiment.h"
 
 /* Form of the rows that a metric's statement returns. */
 enum as_metric_kind {

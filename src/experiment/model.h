@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include <assay/error.h>
+#include "base/error.h"
 
 /* Lists the objects of a database in the order of the model. */
 extern const char as_model_listing_sql[];

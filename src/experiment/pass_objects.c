@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-#include <assay/experiment.h>
+#include "experiment/experiment.h"
 
 struct pass_rows {
     struct assay_pass_object object; /* of the current object */

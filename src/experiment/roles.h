@@ -3,7 +3,7 @@
 #ifndef AS_EXPERIMENT_ROLES_H
 #define AS_EXPERIMENT_ROLES_H
 
-#include <assay/experiment.h>
+#include "experiment/experiment.h"
 
 /* Sets `role` and `computing_ns` of the threads of a run from the sums of their samples. */
 int as_roles_set(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err);

@@ -9,12 +9,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include <assay/experiment.h>
-
 #include "base/glob.h"
 #include "base/json.h"
 #include "base/json_read.h"
 #include "base/out.h"
+#include "experiment/experiment.h"
 
 #define NAME_MAX_B 100 /* longer names are not secrets */
 

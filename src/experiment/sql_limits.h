@@ -3,7 +3,7 @@
 #ifndef AS_EXPERIMENT_SQL_LIMITS_H
 #define AS_EXPERIMENT_SQL_LIMITS_H
 
-#include <assay/experiment.h>
+#include "experiment/experiment.h"
 
 /* Installs the counting allocator. Call it before the first use of SQLite. */
 void as_limits_install(void);

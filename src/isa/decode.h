@@ -6,9 +6,8 @@
 #ifndef AS_ISA_DECODE_H
 #define AS_ISA_DECODE_H
 
-#include <assay/isa.h>
-
 #include "base/vec.h"
+#include "isa/isa.h"
 
 /* Zero bytes are a valid empty set; as_records_fini releases the memory. */
 struct as_records {

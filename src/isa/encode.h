@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <assay/isa.h>
+#include "isa/isa.h"
 
 #define AS_ENCODE_B 16 /* capacity in bytes, enough for any instruction */
 

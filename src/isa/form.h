@@ -7,7 +7,7 @@
 #ifndef AS_ISA_FORM_H
 #define AS_ISA_FORM_H
 
-#include <assay/isa.h>
+#include "isa/isa.h"
 
 enum { AS_FORMS_MOST = 65536 }; /* numbers that the record's 16 bits can hold */
 

@@ -3,7 +3,7 @@
  * Formats assembly text with the decoder library: lower case, absolute targets, hexadecimal digits
  * without padding.
  */
-#include <assay/isa.h>
+#include "isa/isa.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef AS_ISA_INTERNAL_H
 #define AS_ISA_INTERNAL_H
 
-#include <assay/isa.h>
+#include "isa/isa.h"
 
 /* Programs have tens of millions of records, so two must fit into a cache line. */
 _Static_assert(sizeof(struct assay_insn) == 32, "record of an instruction");

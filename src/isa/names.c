@@ -2,7 +2,7 @@
 /*
  * Names classes and registers.
  */
-#include <assay/isa.h>
+#include "isa/isa.h"
 
 const char *assay_class_name(unsigned insn_class)
 {

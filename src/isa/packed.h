@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <assay/isa.h>
+#include "isa/isa.h"
 
 /*
  * Makes `insn` work on vectors with `lanes` times its elements. Registers and addresses do not

@@ -6,7 +6,7 @@
 #ifndef AS_ISA_TABLE_H
 #define AS_ISA_TABLE_H
 
-#include <assay/isa.h>
+#include "isa/isa.h"
 
 /* Only in the table: a legacy vector memory operand does not fault if unaligned. */
 #define AS_TRAIT_UNALIGNED (1u << 31)

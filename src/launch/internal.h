@@ -10,10 +10,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include <assay/launch.h>
-
 #include "base/arena.h"
 #include "base/error.h"
+#include "launch/launch.h"
 
 /* Reads /proc/PID/NAME into `text`, up to n - 1 bytes with a terminating zero. Returns the length,
  * or a negative value if the file cannot be read. */

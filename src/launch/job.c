@@ -9,11 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <assay/launch.h>
-
 #include "base/fnv.h"
 #include "base/task.h"
 #include "launch/internal.h"
+#include "launch/launch.h"
 
 #define ANCESTORS_MOST 16 /* max shells and similar processes up to the proxy */
 #define WORDS_B        8192

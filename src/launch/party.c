@@ -24,12 +24,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <assay/launch.h>
-
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fnv.h"
+#include "launch/launch.h"
 
 #define PARTY_MAGIC UINT64_C(0x3179747261507361)
 /* Interval of the first BEATS_FAST beats: others wait for the first. */

@@ -8,9 +8,10 @@
 #ifndef AS_LAUNCH_PARTY_H
 #define AS_LAUNCH_PARTY_H
 
-#include <assay/error.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/error.h"
 
 struct as_party;
 

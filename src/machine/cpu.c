@@ -2,8 +2,7 @@
 /* Finds the microarchitecture of a CPU by the family, model and stepping of cpuid. */
 #include <string.h>
 
-#include <assay/machine.h>
-
+#include "machine/machine.h"
 #include "machine/microarchitectures.h"
 
 const char *assay_microarchitecture_of(const char *vendor, int64_t family, int64_t model,

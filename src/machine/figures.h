@@ -5,11 +5,10 @@
 
 #include <stdio.h>
 
-#include <assay/machine.h>
-
 #include "base/arena.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "machine/machine.h"
 
 struct as_figures {
     struct assay_figures figures; /* must be first: callers get a pointer to this member */

@@ -14,16 +14,15 @@
 #include <time.h>
 #include <x86intrin.h>
 
-#include <assay/machine.h>
-
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/ticks.h"
 #include "base/vec.h"
+#include "machine/machine.h"
 #include "machine/pmu.h"
-#include "machine/uarch.h"
+#include "machine/uarch_table.h"
 
 /* The host and the memory of its strings. */
 struct host_reading {

@@ -8,13 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <assay/machine.h>
-#include <assay/uarch.h>
-
 #include "base/str.h"
 #include "machine/cpu_features.h"
+#include "machine/machine.h"
 #include "machine/microarchitectures.h"
 #include "machine/uarch.h"
+#include "machine/uarch_table.h"
 
 /* One extra feature may be a late addition to a core; several extra features mean another core. */
 #define CONTRADICTING 2

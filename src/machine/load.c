@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <assay/machine.h>
+#include "machine/machine.h"
 
 #define CPUS_MOST 8192
 

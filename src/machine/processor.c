@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <assay/uarch.h>
-
 #include "base/str.h"
 #include "machine/cpu_features.h"
+#include "machine/uarch.h"
 
 struct cpuid_words {
     uint32_t at[4]; /* eax, ebx, ecx, edx */

@@ -14,8 +14,6 @@
 
 #include <hwloc.h>
 
-#include <assay/machine.h>
-
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/error.h"
@@ -23,6 +21,7 @@
 #include "base/limited.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "machine/machine.h"
 #include "machine/topology_wire.h"
 
 #define XML_MAX_B ((size_t)256 << 20) /* hwloc takes an int */

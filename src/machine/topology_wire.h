@@ -3,10 +3,9 @@
 #ifndef AS_MACHINE_TOPOLOGY_WIRE_H
 #define AS_MACHINE_TOPOLOGY_WIRE_H
 
-#include <assay/machine.h>
-
 #include "base/arena.h"
 #include "base/str.h"
+#include "machine/machine.h"
 
 /* Appends the topology without `memory_most` and `usable_cpu_n`. */
 void as_topology_encode(struct as_str *out, const struct assay_topology *topology);

@@ -6,13 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <assay/machine.h>
-
 #include "base/error.h"
 #include "base/fnv.h"
 #include "base/infile.h"
 #include "base/nearest.h"
-#include "machine/uarch.h"
+#include "machine/machine.h"
+#include "machine/uarch_table.h"
 
 #define TABLE       "the table of a core"
 #define TABLE_MAX_B ((size_t)16 << 20) /* built-in tables have up to 600 KiB */

@@ -1,97 +1,280 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shared by the files that read core tables: the table with its memory and index, and keys split
- * into parts. The parts of two keys give the distance between their lines.
+ * Costs of instructions on one core: the tables of data/uarch/, with a line per instruction form
+ * and some dozens of parameters of the core. doc/reference/uarch.md has the format. Each line has
+ * its source: measured (core and date) or cited.
  */
 #ifndef AS_MACHINE_UARCH_H
 #define AS_MACHINE_UARCH_H
 
-#include <assay/uarch.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "base/arena.h"
-#include "base/index.h"
-#include "base/str.h"
-#include "base/vec.h"
+#include "base/error.h"
+#include "isa/isa.h"
 
-enum as_key_bits {
-    AS_KEY_INDEXED = 1 << 0,
-    AS_KEY_SAME = 1 << 1,
-    AS_KEY_EVEX = 1 << 2,
-    AS_KEY_VEX = 1 << 3,
-    AS_KEY_MASKED = 1 << 4,
-    AS_KEY_ZEROED = 1 << 5,
-    AS_KEY_BROADCAST = 1 << 6,
-    AS_KEY_LOCK = 1 << 7,
-    AS_KEY_REP = 1 << 8,
-    AS_KEY_LEA_BASE = 1 << 9,
-    AS_KEY_LEA_INDEX = 1 << 10,
-    AS_KEY_LEA_SCALE = 1 << 11,
-    AS_KEY_LEA_DISP = 1 << 12,
-    AS_KEY_OTHER = 1 << 13 /* words for implicit operands */
+/* X(name, default): parameters of a core; cycles, entries, bytes or a count. */
+#define ASSAY_UARCH_PARAMETER_LIST(X)                                                              \
+    X(dispatch_width, 4) /* slots renamed a cycle */                                               \
+    X(retire_width, 8)   /* slots retired a cycle */                                               \
+    X(rob, 224)          /* slots in flight */                                                     \
+    X(sched_int, 97)     /* waiting, integer side */                                               \
+    X(sched_fp, 64)      /* waiting, vector side; 0: one scheduler with the integers */            \
+    X(sched_mem, 0)      /* waiting, loads and stores; 0: with the integers */                     \
+    X(load_queue, 72)                                                                              \
+    X(store_queue, 56)                                                                             \
+    X(regs_int, 180) /* physical registers beyond the architectural ones */                        \
+    X(regs_fp, 168)                                                                                \
+    X(load_int, 5) /* L1 hit: address to general register */                                       \
+    X(load_int_indexed, 5)                                                                         \
+    X(load_fp, 6) /* to vector register */                                                         \
+    X(load_fp_indexed, 6)                                                                          \
+    X(forward_int, 5) /* store to load of the same bytes: data to result */                        \
+    X(forward_fp, 6)                                                                               \
+    X(forward_mixed, 7)      /* between general and vector registers */                            \
+    X(forward_failed, 15)    /* the load reads more than the store wrote */                        \
+    X(rename_memory, 0)      /* 1: loads with the address expression of the store cost nothing */  \
+    X(rename_memory_loop, 0) /* 1: in loops whatever the address expression */                     \
+    X(rename_memory_late, 0) /* 1: where the load's address comes late, out of a load */           \
+    X(rename_memory_update, 1) /* 0: not of `add [m],r` and its like */                            \
+    X(rename_memory_b, 1)      /* least bytes that are renamed */                                  \
+    X(andn_breaks, 0)          /* 1: and-not of a vector register with itself has no dependence */ \
+    X(sbb_breaks, 0)           /* 1: sbb of equal registers waits for the flags alone */           \
+    X(stack_engine, 1)         /* 1: push and pop change rsp at decode */                          \
+    X(stack_sync, 1)           /* slots to make rsp whole after push and pop */                    \
+    X(move_slots, 1)           /* 0: eliminated moves do not count at dispatch */                  \
+    X(move_share, 1)           /* share of moves that are eliminated, 0 to 1 */                    \
+    X(taken_branch, 1)         /* cycles per taken branch at least */                              \
+    X(same_branch, 1)          /* cycles from one time a branch is taken to the next */            \
+    X(mispredicted_branch, 20) /* cycles that a mispredicted branch adds to what is computed */    \
+    X(microcode_groups, 0)     /* 1: a form with the flag microcode begins a group of slots */     \
+    X(fuse_branch, 1)          /* 0 none; 1 cmp, test; 2 add, sub, inc, dec, and too; 3 any ALU */ \
+    X(fuse_move, 0)            /* 1: a move and an operation on its destination share a slot */    \
+    X(move_rsp, 1)             /* 0: moves out of rsp are not eliminated */                        \
+    X(dispatch_fp, 0)          /* vector slots renamed a cycle; 0: as others */                    \
+    X(alu_after_first, 0)      /* extra ALU cycles of an operation that waits for one that waits   \
+                                  for none, */                                                     \
+    X(alu_after_other, 0)      /* for any other, */                                                \
+    X(alu_after_carried, 0)    /* for one of the iteration before */                               \
+    X(decode_width, 4)         /* legacy decode: instructions a cycle */                           \
+    X(decode_b, 16)            /* legacy decode: bytes a cycle */                                  \
+    X(complex_slots, 4)        /* most slots that the first decoder makes itself */                \
+    X(simple_slots, 1)         /* most slots of one instruction in any other decoder */            \
+    X(lcp_stall, 3)            /* length-changing prefix */                                        \
+    X(opcache_width, 6)        /* slots a cycle out of the op cache; 0: no op cache */             \
+    X(opcache_slots, 1536)     /* capacity */                                                      \
+    X(opcache_line_b, 32)      /* window of code a line stands for */                              \
+    X(opcache_line_slots, 6)   /* slots in a line */                                               \
+    X(opcache_window_lines, 3) /* most lines of one window; 0: any */                              \
+    X(opcache_fetch, 0)        /* slots of a line read at once; 0: all */                          \
+    X(opcache_again, 0)        /* cycles more for each further reading of a line, in a loop */     \
+    X(opcache_by_start, 0) /* 1: an instruction stands in the line where it starts, not ends */    \
+    X(opcache_cross, 0)    /* 1: one that crosses lines stands in both */                          \
+    X(opcache_loop, 0)     /* 1: loops read lines of one window of code after the other */         \
+    X(opcache_imm, 0)      /* 1: a displacement with an immediate takes one slot more */           \
+    X(loop_buffer, 0)      /* slots that loop without the front end; 0: none */                    \
+    X(jcc_erratum, 0)      /* 1: branches at the end of 32 bytes are not in the op cache */        \
+    X(ports_at_rename, 0)  /* 1: ports are chosen when renamed, not when issued */                 \
+    X(line_b, 64)          /* of the caches */                                                     \
+    X(store_lines, 0)      /* lines written a cycle, stores to one line together; 0: any */        \
+    X(load_b, 0)           /* bytes loaded a cycle at most; 0: as ports and widths tell */         \
+    X(store_b, 0)          /* bytes stored a cycle at most; 0: as ports and widths tell */         \
+    X(load_bank_b, 0)      /* bytes of a bank of the first level; 0: no banks */                   \
+    X(load_bank, 0)        /* loads a cycle from one bank */                                       \
+    X(split_load, 1)       /* extra port-cycles of a load that crosses lines */                    \
+    X(memory_mixed, 0)     /* memory operations a cycle where loads are of both kinds; 0: any */   \
+    X(store_run, 0)        /* vector loads' port-cycles of a store next to a store */              \
+    X(in_order, 0) /* cycles from an issue of one thread to its next, in the order of the program; \
+                      0: out of order */                                                           \
+    X(address_wait, 0) /* in order: cycles from an operation to its result in an address */        \
+    X(mvex, 0)         /* 1: vectors are those of Knights Corner (MVEX) */                         \
+    X(vector_b, 0)     /* widest vectors, bytes; 0: the widest addition of the table */            \
+    X(vector_int_b, 0) /* so of integers */                                                        \
+    X(l1d_b, 32768)                                                                                \
+    X(l2_b, 1048576)                                                                               \
+    X(l3_b, 0)
+
+enum assay_uarch_parameter {
+#define ASSAY_UARCH_ENUM(name, value) ASSAY_UARCH_##name,
+    ASSAY_UARCH_PARAMETER_LIST(ASSAY_UARCH_ENUM)
+#undef ASSAY_UARCH_ENUM
+        ASSAY_UARCH_PARAMETERS
 };
 
-/* One operand of a key. `kind` is a letter: r(egister), v(ector), m(emory), a(ddress),
- * i(mmediate), j(ump), k, x, ... */
-struct as_key_operand {
-    char kind;
-    bool fixed;
-    uint16_t bits; /* width in bits */
+#define ASSAY_UARCH_PORTS   64
+#define ASSAY_UARCH_GROUPS  48
+#define ASSAY_UARCH_CLASSES 16
+#define ASSAY_UARCH_USES    8
+#define ASSAY_UARCH_PAIRS   4
+#define ASSAY_UARCH_LINE    72
+
+enum assay_uarch_flag {
+    ASSAY_TIMING_MOVE = 1 << 0,       /* eliminated at rename */
+    ASSAY_TIMING_ZERO = 1 << 1,       /* waits for no source */
+    ASSAY_TIMING_COMPLEX = 1 << 2,    /* first decoder only */
+    ASSAY_TIMING_MICROCODE = 1 << 3,  /* from the microcode store */
+    ASSAY_TIMING_UNLAMINATE = 1 << 4, /* decoded as one slot less than it is renamed as */
+    ASSAY_TIMING_NOFUSE = 1 << 5,     /* does not fuse with a branch */
+    ASSAY_TIMING_ESTIMATED = 1 << 6   /* neither measured nor published */
 };
 
-struct as_key_parts {
-    struct as_view mnemonic; /* points into the text of the key */
-    uint32_t bits;           /* bits of as_key_bits */
-    uint8_t operand_n;
-    struct as_key_operand operand[ASSAY_OPERANDS_MAX];
+/* Number of port-cycles on any port of a group; best and worst by the values computed with. */
+struct assay_uarch_use {
+    uint8_t group;
+    float n, worst;
 };
 
-/* Splits a key into its parts; `out` points into `key`. */
-void as_key_split(const char *key, struct as_key_parts *out);
-/* Returns the mnemonic without the parts in which its relatives differ, such as the v of AVX or
- * a condition. It is the key of the index `by_family`. */
-struct as_view as_key_family(struct as_view mnemonic);
-/* Returns the distance from `line` to `asked`: 0 for the same key, below 10 for a similar one,
- * below 100 for another width. From 100 on, `line` has a register in place of the memory operand
- * of `asked`. At 1000 or more the two cannot be compared. */
-unsigned as_key_distance(const struct as_key_parts *asked, const struct as_key_parts *line);
-
-struct as_uarch_table {
-    struct assay_uarch uarch; /* must be first: callers get a pointer to this member */
-    struct as_arena arena;
-    AS_VEC(struct assay_timing) timing;
-    AS_VEC(struct as_key_parts) parts; /* key parts; same index as `timing` */
-    AS_VEC(struct assay_uarch_source) source;
-    AS_VEC(struct assay_uarch_match) match;
-    struct as_index by_key, by_family;
+/* Operands of a pair besides the numbers of explicit operands. */
+enum assay_uarch_place {
+    ASSAY_PLACE_MEMORY = 8,
+    ASSAY_PLACE_FLAGS = 9,
+    ASSAY_PLACE_IMPLICIT = 10,
+    ASSAY_PLACE_INDEX = 11 /* of an address, lea */
 };
 
-uint64_t as_key_hash(struct as_view text);
+struct assay_uarch_pair {
+    uint8_t from, to; /* operand number or assay_uarch_place */
+    float latency;
+};
 
-/* The text of a table that is built into the program. */
-struct as_uarch_text {
+/* Costs of one form. */
+struct assay_timing {
+    const char *key; /* the line's, borrowed from the table */
+    float slots;     /* of the dispatch */
+    float latency;   /* source to result; below 0: no result */
+    float worst;     /* latency by the values computed with; else as latency */
+    float own;       /* cycles of a unit of this form alone */
+    uint8_t flags;   /* assay_uarch_flag */
+    uint8_t bypass;  /* class */
+    uint8_t use_n, pair_n;
+    uint16_t source; /* index into the table's sources */
+    float spread;    /* relative difference of two runs; below 0: not known */
+    struct assay_uarch_use use[ASSAY_UARCH_USES];
+    struct assay_uarch_pair pair[ASSAY_UARCH_PAIRS];
+};
+
+struct assay_uarch_group {
     const char *name;
-    const char *text;
-    size_t text_b;
+    uint64_t ports; /* bit i: port i */
 };
-extern const struct as_uarch_text as_uarch_texts[];
-extern const size_t as_uarch_texts_n;
-extern const char *const as_uarch_names[];
-/* Returns the built-in table with this name, or NULL if there is none. */
-const struct as_uarch_text *as_uarch_text_find(const char *name);
 
-/* Returns true if `name` is in ASSAY_UARCH_PARAMETER_LIST. */
-bool as_uarch_is_parameter(const char *name);
-/* Returns the index of the parameter in `set`, or a negative number if there is none. */
-int as_uarch_parameter_of(const char *name);
+struct assay_uarch_source {
+    const char *id, *words;
+};
 
-/* Adds the extensions of a core in data/machine/features.txt to `out`. Returns false if the file
- * has no such core. */
-bool as_core_extensions(const char *core, uint64_t *out);
-/* Returns the extensions (bits by assay_extension) that match assay_processor.features. */
-uint64_t as_extensions_of_features(uint64_t features);
+struct assay_uarch_match {
+    const char *vendor;
+    unsigned family, model_first, model_last;
+};
 
+/* One core's table; immutable once loaded, thread-safe. */
+struct assay_uarch {
+    const char *name, *words;
+    double set[ASSAY_UARCH_PARAMETERS];
+    bool is_set[ASSAY_UARCH_PARAMETERS];         /* the table has a line */
+    uint16_t set_source[ASSAY_UARCH_PARAMETERS]; /* where it is set: index into the sources */
+    float set_spread[ASSAY_UARCH_PARAMETERS];    /* relative; below 0: not known */
+    bool is_unseen[ASSAY_UARCH_PARAMETERS]; /* measuring looked for it and did not see it: the value
+                                               is that of another table or the default */
+    const char *port[ASSAY_UARCH_PORTS];
+    unsigned port_n;
+    struct assay_uarch_group group[ASSAY_UARCH_GROUPS];
+    unsigned group_n;
+    const char *bypass_class[ASSAY_UARCH_CLASSES]; /* [0] is the class of all others, "-" */
+    unsigned bypass_class_n;
+    float bypass[ASSAY_UARCH_CLASSES]
+                [ASSAY_UARCH_CLASSES]; /* extra cycles, from producer to user */
+    /* Cycles that a line of the op cache with so many slots takes in straight code; 0: as many as
+     * dispatch takes. */
+    float line_cycles[ASSAY_UARCH_LINE];
+    const struct assay_uarch_source *source;
+    size_t source_n;
+    size_t
+        source_own; /* from here on sources are the table's own, not those of the one it is like */
+    const struct assay_uarch_match *match;
+    size_t match_n;
+    /* Extensions that the core supports, bits by assay_extension; 0: unknown. */
+    uint64_t extensions;
+    const struct assay_timing *timing; /* in the order of the lines */
+    size_t timing_n;
+};
+
+/* Tables that the program carries: borrowed names, NULL behind the last. */
+const char *const *assay_uarch_names(void);
+/*
+ * A table by name, or by the path of a file (a name with a '/' or that ends in .tsv). Released by
+ * assay_uarch_free. Errors: NOT_FOUND, CORRUPT (the line and what is wrong with it), IO, NOMEM.
+ */
+int assay_uarch_open(const char *name, struct assay_uarch **out, struct assay_error *err);
+/* Text of a table; `name` is for messages. */
+int assay_uarch_parse(const char *text, size_t text_b, const char *name, struct assay_uarch **out,
+                      struct assay_error *err);
+void assay_uarch_free(struct assay_uarch **uarch);
+
+/* This CPU, by cpuid. Returns false without the facts. */
+struct assay_processor {
+    char vendor[13]; /* "AuthenticAMD" */
+    unsigned family, model, stepping;
+    uint64_t features;     /* bit i: line i of data/machine/features.txt; 0: not known */
+    unsigned cache_kib[3]; /* of a core: L1 of instructions, of data, L2; 0: not known */
+};
+bool assay_processor_read(struct assay_processor *out);
+/* A CPU recorded with `cpuid -r` (or -1 -r); the first of several. */
+bool assay_processor_parse(const char *text, struct assay_processor *out);
+
+/* The core of a CPU, by its model, unless its instructions contradict. */
+struct assay_core {
+    const char *name, *words; /* as assay_microarchitecture_of; NULL: not known */
+    const char *table;        /* of the program for it; NULL: none */
+    bool is_contradicted; /* the model is another core's; `name` is by instructions and caches */
+    bool is_nearest;      /* there is no table of the core: this is that of the nearest one */
+    char doubt[400];      /* one sentence of what is not certain in these; "": nothing */
+};
+void assay_core_of(const struct assay_processor *processor, struct assay_core *out);
 struct assay_host;
-/* Writes which table predictions for this host use, and the source of that table. */
-void as_uarch_describe_host(const struct assay_host *host, char *out, size_t out_b);
+void assay_core_of_host(const struct assay_host *host, struct assay_core *out);
+
+/* Returns the name of the built-in table for a CPU, by cpuid's words; NULL: none. */
+const char *assay_uarch_name_of(const char *vendor, unsigned family, unsigned model);
+
+/* Returns the table of this CPU, or the nearest; NULL: none. */
+const char *assay_uarch_host(void);
+
+/* The table that predictions for this CPU use. */
+struct assay_uarch_choice {
+    struct assay_core core;
+    char file[4096];            /* the table that was measured on a core as this one; "": none */
+    struct assay_error damaged; /* .code below 0: there is such a file, but it cannot be read */
+};
+/* The table that was measured here, else the program's of this core, or the nearest. Errors:
+ * NOT_FOUND (nothing is near), NOMEM. */
+int assay_uarch_open_host(struct assay_uarch **out, struct assay_uarch_choice *choice,
+                          struct assay_error *err);
+
+/* The key under which a table has the line of an instruction (doc/reference/uarch.md); returns its
+ * length. */
+#define ASSAY_UARCH_KEY_B 192
+int assay_uarch_key(const struct assay_insn *insn, char *buf, size_t buf_b);
+
+/* How near the line found is to the instruction asked for. */
+enum assay_timing_match {
+    ASSAY_TIMING_EXACT,
+    ASSAY_TIMING_ALIKE,    /* the same but for an index, a mask, the encoding, a fixed register */
+    ASSAY_TIMING_WIDTH,    /* another width of the same mnemonic */
+    ASSAY_TIMING_REGISTER, /* the form with registers alone: the access to memory is not in it */
+    ASSAY_TIMING_NONE
+};
+/*
+ * The line for an instruction, NULL when even its mnemonic is unknown (match NONE); borrowed.
+ */
+const struct assay_timing *assay_uarch_timing(const struct assay_uarch *uarch,
+                                              const struct assay_insn *insn,
+                                              enum assay_timing_match *match);
+/* Extensions that the instruction needs and the core lacks, bits by assay_extension; 0: the core
+ * can run the instruction, or the table does not tell. */
+uint64_t assay_uarch_lacks(const struct assay_uarch *uarch, const struct assay_insn *insn);
+/* Index of a group or of nothing: below 0. */
+int assay_uarch_group_find(const struct assay_uarch *uarch, const char *name);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine/uarch.h"
+#include "machine/uarch_table.h"
 
 static int append_lea(const struct assay_insn *insn, char *buf, size_t buf_b)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "machine/uarch.h"
+#include "machine/uarch_table.h"
 
 enum { UARCH_COLUMNS = 8, LIKE_DEPTH = 8 };
 

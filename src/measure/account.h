@@ -4,7 +4,7 @@
 #ifndef AS_MEASURE_ACCOUNT_H
 #define AS_MEASURE_ACCOUNT_H
 
-#include <assay/machine.h>
+#include "machine/machine.h"
 
 struct as_group_time {
     int64_t began_ns; /* monotonic clock */

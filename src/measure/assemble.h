@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <assay/error.h>
+#include "base/error.h"
 
 typedef void as_kernel_fn(void *a, void *b, void *c, size_t n, size_t passes);
 

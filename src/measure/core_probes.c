@@ -6,10 +6,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <assay/uarch.h>
-
 #include "base/clock.h"
 #include "base/error.h"
+#include "machine/uarch.h"
 #include "measure/internal.h"
 #include "measure/mixture.h"
 #include "measure/table.h"

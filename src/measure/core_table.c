@@ -12,10 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <assay/version.h>
-
 #include "base/error.h"
-#include "machine/uarch.h"
+#include "base/version.h"
+#include "machine/uarch_table.h"
 
 /* Returns true if a group has its own ports instead of ports of another group. If general and
  * vector ports are separate, forms use both groups (FMUL:1 FANY:1). */

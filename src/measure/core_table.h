@@ -3,9 +3,8 @@
 #ifndef AS_MEASURE_CORE_TABLE_H
 #define AS_MEASURE_CORE_TABLE_H
 
-#include <assay/machine.h>
-#include <assay/measure.h>
-
+#include "machine/machine.h"
+#include "measure/measure.h"
 #include "measure/parameters.h"
 #include "measure/timing.h"
 

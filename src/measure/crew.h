@@ -11,8 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <assay/error.h>
-
+#include "base/error.h"
 #include "measure/assemble.h"
 
 /* The work of one thread. */

@@ -6,11 +6,10 @@
 #ifndef AS_MEASURE_FORMS_H
 #define AS_MEASURE_FORMS_H
 
-#include <assay/isa.h>
-#include <assay/uarch.h>
-
 #include "base/vec.h"
 #include "isa/encode.h"
+#include "isa/isa.h"
+#include "machine/uarch.h"
 
 struct as_form_case {
     char key[ASSAY_UARCH_KEY_B]; /* as in core tables */

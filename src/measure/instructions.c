@@ -10,15 +10,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <assay/machine.h>
-#include <assay/measure.h>
-
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/progress.h"
+#include "machine/machine.h"
 #include "measure/account.h"
 #include "measure/core_table.h"
 #include "measure/internal.h"
+#include "measure/measure.h"
 #include "measure/mixture.h"
 #include "measure/table.h"
 #include "measure/workers.h"

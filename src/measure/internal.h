@@ -6,11 +6,10 @@
 #ifndef AS_MEASURE_INTERNAL_H
 #define AS_MEASURE_INTERNAL_H
 
-#include <assay/isa.h>
-#include <assay/measure.h>
-
+#include "isa/isa.h"
 #include "measure/chain.h"
 #include "measure/counter.h"
+#include "measure/measure.h"
 
 /* Fixed addresses, far from those of the loader and the kernel: code and its data, the targets of
  * RIP-relative operands, and the fs and gs bases while a block runs. */

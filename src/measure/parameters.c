@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "isa/encode.h"
-#include "machine/uarch.h"
+#include "machine/uarch_table.h"
 #include "measure/internal.h"
 
 /* Returns the index of a parameter, or `n` of the list. */

@@ -6,11 +6,10 @@
 #ifndef AS_MEASURE_PARAMETERS_H
 #define AS_MEASURE_PARAMETERS_H
 
-#include <assay/machine.h>
-#include <assay/measure.h>
-#include <assay/uarch.h>
-
 #include "base/str.h"
+#include "machine/machine.h"
+#include "machine/uarch.h"
+#include "measure/measure.h"
 
 #define AS_PARAMETERS_MOST 64
 

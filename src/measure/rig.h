@@ -6,12 +6,11 @@
 #ifndef AS_MEASURE_RIG_H
 #define AS_MEASURE_RIG_H
 
-#include <assay/machine.h>
-#include <assay/measure.h>
-
+#include "machine/machine.h"
 #include "measure/chain.h"
 #include "measure/crew.h"
 #include "measure/kernels.h"
+#include "measure/measure.h"
 
 #define AS_CORES_MOST 1024
 #define AS_LEVELS     4 /* L1, L2, L3; 0 is memory */

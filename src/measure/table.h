@@ -8,9 +8,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include <assay/machine.h>
-#include <assay/measure.h>
-
+#include "machine/machine.h"
+#include "measure/measure.h"
 #include "measure/parameters.h"
 #include "measure/timing.h"
 

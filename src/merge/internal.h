@@ -8,12 +8,11 @@
 
 #include <sys/types.h>
 
-#include <assay/merge.h>
-
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "merge/merge.h"
 
 typedef AS_VEC(uint32_t) as_merge_parts; /* indices of inputs, ascending */
 

@@ -9,9 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <assay/launch.h>
-
 #include "base/error.h"
+#include "launch/launch.h"
 #include "merge/internal.h"
 
 struct part_look {

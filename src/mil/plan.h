@@ -4,8 +4,7 @@
 #ifndef AS_MIL_PLAN_H
 #define AS_MIL_PLAN_H
 
-#include <assay/mil.h>
-
+#include "mil/mil.h"
 #include "patch/patch.h"
 
 /* Indices of a site's data in the files of the threads. */

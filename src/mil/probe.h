@@ -3,11 +3,10 @@
 #ifndef AS_MIL_PROBE_H
 #define AS_MIL_PROBE_H
 
-#include <assay/mil.h>
-
 #include "base/arena.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "mil/mil.h"
 
 /* ---- Tokens (lex.c) -------------------------------------------------------------------------- */
 

@@ -3,10 +3,9 @@
 #ifndef AS_MIL_RUN_H
 #define AS_MIL_RUN_H
 
-#include <assay/mil.h>
-
 #include "base/arena.h"
 #include "campaign/internal.h"
+#include "mil/mil.h"
 #include "mil/plan.h"
 #include "vprof/clock.h"
 #include "vprof/instances.h"

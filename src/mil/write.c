@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "mil/run.h"
 
-#include <assay/catalogue.h>
+#include "catalogue/catalogue.h"
 
 #define PASS      "probe"
 #define ROWS_MOST 1000u

@@ -13,9 +13,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include <assay/object.h>
-
 #include "base/clone_suffix.h"
+#include "object/object.h"
 
 #define NAME_MOST_B    ((size_t)4096)
 #define OUTPUT_MOST_B  ((size_t)1 << 20)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The order of reading: files, units, split units, line tables, inlines; and the tables of
- * <assay/object.h> made of them. Work on units and line tables goes to several threads, each
+ * object/object.h made of them. Work on units and line tables goes to several threads, each
  * result to its own place, joined in file order: the same tables whatever the number of threads.
  */
 #include <assert.h>

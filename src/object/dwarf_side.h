@@ -7,7 +7,7 @@
 #ifndef AS_OBJECT_DWARF_SIDE_H
 #define AS_OBJECT_DWARF_SIDE_H
 
-#include <assay/object.h>
+#include "object/object.h"
 
 struct as_dwarf;
 

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include <assay/error.h>
+#include "base/error.h"
 
 struct as_executable {
     uint16_t type;     /* ET_EXEC, ET_DYN, ET_REL */

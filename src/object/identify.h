@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include <assay/error.h>
+#include "base/error.h"
 
 /* EM_K1OM: the x86-64 of Knights Corner, with MVEX vector instructions. */
 enum { AS_MACHINE_K1OM = 181 };

@@ -12,11 +12,10 @@
 #include <elf.h>
 #include <sys/stat.h>
 
-#include <assay/object.h>
-
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/filemap.h"
+#include "object/object.h"
 
 /*
  * One ELF64 x86-64 file. After opening, all headers and all sections with bytes are inside the

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <assay/object.h>
+#include "object/object.h"
 
 struct as_plt_entry {
     const char *name; /* "malloc@plt", in the object's arena */

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <assay/object.h>
+#include "object/object.h"
 
 /* ---- Types --------------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #ifndef AS_PATCH_LANE_COUNT_H
 #define AS_PATCH_LANE_COUNT_H
 
-#include <assay/isa.h>
+#include "isa/isa.h"
 
 enum as_amount_kind {
     AS_AMOUNT_FIXED,   /* the instruction alone determines the amount */

@@ -7,8 +7,7 @@
 #ifndef AS_PATCH_PATCH_H
 #define AS_PATCH_PATCH_H
 
-#include <assay/code.h>
-
+#include "code/code.h"
 #include "patch/address_plan.h"
 #include "patch/plan.h"
 #include "patch/probe_plan.h"

@@ -13,13 +13,13 @@
  */
 #include "pipeline/passes.h"
 
-#include <assay/advise.h>
-#include <assay/analytics.h>
-#include <assay/count.h>
-#include <assay/decan.h>
-#include <assay/quality.h>
-#include <assay/trust.h>
-#include <assay/vprof.h>
+#include "advise/advise.h"
+#include "analytics/analytics.h"
+#include "count/count.h"
+#include "decan/decan.h"
+#include "quality/quality.h"
+#include "trust/trust.h"
+#include "vprof/vprof.h"
 
 static int pass_profile(struct assay_pass_job *job, struct assay_error *err)
 {

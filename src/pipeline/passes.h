@@ -3,7 +3,7 @@
 #ifndef AS_PIPELINE_PASSES_H
 #define AS_PIPELINE_PASSES_H
 
-#include <assay/pipeline.h>
+#include "pipeline/pipeline.h"
 
 /* Fact that every recorded run has. */
 #define AS_PASS_SAMPLES "samples"

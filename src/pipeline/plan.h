@@ -7,9 +7,8 @@
 #ifndef AS_PIPELINE_PLAN_H
 #define AS_PIPELINE_PLAN_H
 
-#include <assay/pipeline.h>
-
 #include "base/str.h"
+#include "pipeline/pipeline.h"
 
 #define AS_PLAN_FACTS_MOST 64
 

@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-#include <assay/pipeline.h>
+#include "pipeline/pipeline.h"
 
 struct as_wave {
     pthread_mutex_t lock; /* guards `at` and `is_held` */

@@ -6,14 +6,13 @@
 #ifndef AS_PREDICT_INTERNAL_H
 #define AS_PREDICT_INTERNAL_H
 
-#include <assay/predict.h>
-
 #include "base/arena.h"
 #include "base/index.h"
 #include "base/vec.h"
+#include "predict/predict.h"
 #include "predict/x87.h"
 
-/* Places of values: registers as in <assay/isa.h>, then two groups of flags that are renamed
+/* Places of values: registers as in isa/isa.h, then two groups of flags that are renamed
  * separately. */
 enum {
     AS_PLACE_CARRY = ASSAY_REG_COUNT,

@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <assay/code.h>
-#include <assay/machine.h>
-
+#include "code/code.h"
+#include "machine/machine.h"
 #include "predict/internal.h"
 
 const char *assay_predict_level_name(enum assay_predict_level level)

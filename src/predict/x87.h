@@ -6,7 +6,7 @@
 #ifndef AS_PREDICT_X87_H
 #define AS_PREDICT_X87_H
 
-#include <assay/isa.h>
+#include "isa/isa.h"
 
 struct as_x87 {
     uint8_t st[8]; /* register that is st(i) */

@@ -8,10 +8,9 @@
 #ifndef AS_PROFILE_ATTRIBUTE_H
 #define AS_PROFILE_ATTRIBUTE_H
 
-#include <assay/catalogue.h>
-#include <assay/profile.h>
-
+#include "catalogue/catalogue.h"
 #include "profile/category.h"
+#include "profile/profile.h"
 #include "profile/tally.h"
 
 /* A function of the run's code. */

@@ -8,12 +8,11 @@
 #include <assert.h>
 #include <string.h>
 
-#include <assay/object.h>
-#include <assay/sample.h>
-
 #include "base/clone_suffix.h"
 #include "base/glob.h"
+#include "object/object.h"
 #include "profile/category_rules.h"
+#include "sample/sample.h"
 
 #define READABLE_B 4096
 

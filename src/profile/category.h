@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <assay/error.h>
+#include "base/error.h"
 
 struct as_categories;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Collector of perf events of the kernel, which sample from outside (<assay/sample.h>).
+ * Collector of perf events of the kernel, which sample from outside (sample/sample.h).
  */
 #include <unistd.h>
 

@@ -7,9 +7,9 @@
 #ifndef AS_PROFILE_COLLECTOR_H
 #define AS_PROFILE_COLLECTOR_H
 
-#include <assay/launch.h>
-#include <assay/profile.h>
-#include <assay/sample.h>
+#include "launch/launch.h"
+#include "profile/profile.h"
+#include "sample/sample.h"
 
 #define AS_COLLECTORS_MOST 16
 

@@ -5,8 +5,8 @@
 #ifndef AS_PROFILE_COUNTS_H
 #define AS_PROFILE_COUNTS_H
 
-#include <assay/profile.h>
-#include <assay/sample.h>
+#include "profile/profile.h"
+#include "sample/sample.h"
 
 struct as_counts {
     struct assay_counting *counting; /* NULL: the request has no events */

@@ -10,10 +10,9 @@
 
 #include <stdint.h>
 
-#include <assay/sample.h>
-
 #include "base/map.h"
 #include "base/vec.h"
+#include "sample/sample.h"
 
 struct as_delay {
     uint32_t pid, tid;             /* 0: the slot is free */

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include <assay/sample.h>
+#include "sample/sample.h"
 
 struct as_depth {
     struct assay_stack_counts from; /* at the start of the interval that is judged */

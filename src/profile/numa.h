@@ -10,9 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <assay/machine.h>
-
 #include "base/vec.h"
+#include "machine/machine.h"
 
 struct as_numa {
     AS_VEC(int16_t) node; /* by CPU; -1 = unknown */

@@ -7,9 +7,8 @@
 #ifndef AS_PROFILE_PROCESS_EXITS_H
 #define AS_PROFILE_PROCESS_EXITS_H
 
-#include <assay/sample.h>
-
 #include "base/vec.h"
+#include "sample/sample.h"
 
 struct as_ends_process {
     uint32_t pid;

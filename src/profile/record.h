@@ -5,9 +5,9 @@
 #ifndef AS_PROFILE_RECORD_H
 #define AS_PROFILE_RECORD_H
 
-#include <assay/launch.h>
-#include <assay/machine.h>
-#include <assay/profile.h>
+#include "launch/launch.h"
+#include "machine/machine.h"
+#include "profile/profile.h"
 
 /* Adds this host with its facts, and writes the text of as_numa_write to `numa`. Errors: NOMEM,
  * those of the experiment. */

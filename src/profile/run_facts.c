@@ -7,9 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <assay/machine.h>
-
 #include "base/error.h"
+#include "machine/machine.h"
 #include "profile/numa.h"
 #include "profile/record.h"
 

@@ -11,14 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <assay/sample.h>
-
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/index.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "profile/levels.h"
+#include "sample/sample.h"
 
 struct as_tally_module {
     const char *path;

@@ -6,11 +6,10 @@
 #ifndef AS_PROFILE_TASK_ACCOUNT_H
 #define AS_PROFILE_TASK_ACCOUNT_H
 
-#include <assay/launch.h>
-#include <assay/sample.h>
-
 #include "base/vec.h"
+#include "launch/launch.h"
 #include "profile/pages.h"
+#include "sample/sample.h"
 
 struct as_ledger_process {
     uint32_t pid;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/trace_counters.h"
 
-#include <assay/sample.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include "agent/shared/trace_part.h"
 #include "base/error.h"
 #include "sample/counting.h"
+#include "sample/sample.h"
 
 static int find_events(const char *names, struct as_event_counter *out, unsigned *n,
                        struct assay_error *err)

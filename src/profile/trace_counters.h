@@ -5,8 +5,7 @@
 #ifndef AS_PROFILE_TRACE_COUNTERS_H
 #define AS_PROFILE_TRACE_COUNTERS_H
 
-#include <assay/error.h>
-
+#include "base/error.h"
 #include "base/str.h"
 
 /* Checks that this machine counts the events of `names`, separated by commas. Errors: USAGE,

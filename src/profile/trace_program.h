@@ -3,10 +3,9 @@
 #ifndef AS_PROFILE_TRACE_PROGRAM_H
 #define AS_PROFILE_TRACE_PROGRAM_H
 
-#include <assay/launch.h>
-#include <assay/object.h>
-
 #include "base/str.h"
+#include "launch/launch.h"
+#include "object/object.h"
 
 /* Writes the path of the traced program to `path`, which has PATH_MAX bytes. A launcher
  * (mpirun), a script or a system command (timeout, taskset) has it among its arguments. It is the

@@ -10,9 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <assay/launch.h>
-
 #include "agent/shared/trace_part.h"
+#include "launch/launch.h"
 
 /* The ranks of one machine have one clock: nobody meets. Where launchers do not say how many these
  * are, that is found out by meeting. */

@@ -6,10 +6,10 @@
 #ifndef AS_PROFILE_TRACE_SWITCH_H
 #define AS_PROFILE_TRACE_SWITCH_H
 
-#include <assay/profile.h>
 #include <pthread.h>
 
 #include "agent/shared/trace_part.h"
+#include "profile/profile.h"
 
 struct as_trace_switch {
     struct as_switch_part *part;

@@ -3,7 +3,7 @@
 #ifndef AS_QUALITY_ARITHMETIC_H
 #define AS_QUALITY_ARITHMETIC_H
 
-#include <assay/isa.h>
+#include "isa/isa.h"
 
 static inline bool as_quality_arithmetic(const struct assay_form *form)
 {

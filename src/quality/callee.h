@@ -3,7 +3,7 @@
 #ifndef AS_QUALITY_CALLEE_H
 #define AS_QUALITY_CALLEE_H
 
-#include <assay/catalogue.h>
+#include "catalogue/catalogue.h"
 
 /* Numbers of call instructions of a loop, without its inner loops. */
 struct as_quality_calls {

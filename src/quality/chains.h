@@ -3,7 +3,7 @@
 #ifndef AS_QUALITY_CHAINS_H
 #define AS_QUALITY_CHAINS_H
 
-#include <assay/code.h>
+#include "code/code.h"
 
 struct as_chains {
     uint32_t fp_n;  /* chains of floating-point arithmetic */

@@ -3,10 +3,9 @@
  * Writes loops that were analysed without a run as rows and values of an experiment. They have the
  * form of the loops of a run, so that the same rules and pages apply.
  */
-#include <assay/quality.h>
-
 #include "base/error.h"
 #include "quality/callee.h"
+#include "quality/quality.h"
 #include "quality/run.h"
 
 struct code_writing {

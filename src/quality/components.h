@@ -3,7 +3,7 @@
 #ifndef AS_QUALITY_COMPONENTS_H
 #define AS_QUALITY_COMPONENTS_H
 
-#include <assay/code.h>
+#include "code/code.h"
 
 struct as_components {
     uint32_t *of; /* by instruction of the path: number of its set, from 0 */

@@ -6,11 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <assay/code.h>
-#include <assay/isa.h>
-#include <assay/object.h>
-
 #include "base/error.h"
+#include "code/code.h"
+#include "isa/isa.h"
+#include "object/object.h"
 #include "quality/panel.h"
 
 /* Limits of the tables: iterations and entries of the timeline, and instructions. */

@@ -7,10 +7,9 @@
 #ifndef AS_QUALITY_CORE_DETAIL_H
 #define AS_QUALITY_CORE_DETAIL_H
 
-#include <assay/experiment.h>
-#include <assay/predict.h>
-
 #include "base/arena.h"
+#include "experiment/experiment.h"
+#include "predict/predict.h"
 
 struct as_core_insn {
     uint64_t address;

@@ -6,12 +6,11 @@
 #ifndef AS_QUALITY_CQA_H
 #define AS_QUALITY_CQA_H
 
-#include <assay/quality.h>
-
 #include "base/arena.h"
 #include "base/vec.h"
 #include "quality/cqa_metrics.h"
 #include "quality/metrics.h"
+#include "quality/quality.h"
 
 extern const struct as_metric_row as_cqa_metric_row[AS_CQA_METRICS];
 /* Computes the metrics that have a formula from the metrics above them in the list. */

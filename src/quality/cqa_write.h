@@ -7,9 +7,8 @@
 #ifndef AS_QUALITY_CQA_WRITE_H
 #define AS_QUALITY_CQA_WRITE_H
 
-#include <assay/quality.h>
-
 #include "base/arena.h"
+#include "quality/quality.h"
 
 /* Name of the pass in the experiment. */
 #define AS_QUALITY_PASS "quality"

@@ -7,11 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <assay/quality.h>
-#include <assay/vector.h>
-
 #include "base/error.h"
 #include "quality/panel.h"
+#include "quality/quality.h"
+#include "quality/vector.h"
 
 #define ROWS_MOST 400 /* max rows of a table, to keep pages readable */
 

@@ -3,8 +3,8 @@
 #ifndef AS_QUALITY_DETAIL_H
 #define AS_QUALITY_DETAIL_H
 
-#include <assay/code.h>
-#include <assay/experiment.h>
+#include "code/code.h"
+#include "experiment/experiment.h"
 
 /*
  * Writes tables to the page of loop `loop_id`: the vector verdict, the memory accesses and the

@@ -5,12 +5,11 @@
  */
 #include <string.h>
 
-#include <assay/quality.h>
-
 #include "base/error.h"
 #include "quality/arithmetic.h"
 #include "quality/chains.h"
 #include "quality/merge.h"
+#include "quality/quality.h"
 
 #define LINE_B      64
 #define WIDE_B      16 /* more than one value of a scalar instruction */

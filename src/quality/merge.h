@@ -3,7 +3,7 @@
 #ifndef AS_QUALITY_MERGE_H
 #define AS_QUALITY_MERGE_H
 
-#include <assay/code.h>
+#include "code/code.h"
 
 /*
  * Counts the loads of a loop with an address that goes on from entry to entry. The loop around it

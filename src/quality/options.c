@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <assay/options.h>
-#include <assay/quality.h>
+#include "quality/options.h"
+#include "quality/quality.h"
 
 /* Values of instruction sets for the speed of a program, from 0 to 1. The four levels are those of
  * the x86-64 psABI (v2 SSE4.2, v3 AVX2 and FMA, v4 AVX-512). */

@@ -3,7 +3,7 @@
 #ifndef AS_QUALITY_OPTIONS_TABLE_H
 #define AS_QUALITY_OPTIONS_TABLE_H
 
-#include <assay/options.h>
+#include "quality/options.h"
 
 extern const struct assay_option as_quality_option[];
 extern const size_t as_quality_option_n;

@@ -6,10 +6,9 @@
 #ifndef AS_QUALITY_PANEL_H
 #define AS_QUALITY_PANEL_H
 
-#include <assay/experiment.h>
-
 #include "base/arena.h"
 #include "base/vec.h"
+#include "experiment/experiment.h"
 
 struct as_panel {
     struct assay_experiment *experiment;

@@ -3,7 +3,7 @@
  * The table of compiler remarks. Opens and unpacks files, calls the reader of their format, and
  * sorts the remarks.
  */
-#include "quality/remarks.h"
+#include "quality/remark_draft.h"
 
 #include <errno.h>
 #include <fcntl.h>

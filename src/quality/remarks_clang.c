@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "quality/remarks.h"
+#include "quality/remark_draft.h"
 
 struct clang_reader {
     struct as_view rest;

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/json_read.h"
 #include "base/vec.h"
-#include "quality/remarks.h"
+#include "quality/remark_draft.h"
 
 /* ---- Text ---------------------------------------------------------------------------------- */
 

@@ -4,14 +4,13 @@
  * let other passes use the experiment meanwhile. Loops of the experiment and of the catalogue match
  * by address and depth. run_write.c writes the results.
  */
-#include <assay/machine.h>
-#include <assay/quality.h>
-
+#include "quality/run.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "experiment/metric_names.h"
+#include "machine/machine.h"
 #include "quality/callee.h"
-#include "quality/run.h"
+#include "quality/quality.h"
 #include "quality/straight.h"
 #include "quality/weights.h"
 

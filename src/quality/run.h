@@ -3,13 +3,12 @@
 #ifndef AS_QUALITY_RUN_H
 #define AS_QUALITY_RUN_H
 
-#include <assay/quality.h>
-
 #include "base/arena.h"
 #include "base/vec.h"
 #include "quality/callee.h"
 #include "quality/core_detail.h"
 #include "quality/cqa_write.h"
+#include "quality/quality.h"
 #include "quality/spots.h"
 #include "quality/straight.h"
 #include "quality/weights.h"

@@ -3,7 +3,7 @@
 #ifndef AS_QUALITY_SPOTS_H
 #define AS_QUALITY_SPOTS_H
 
-#include <assay/code.h>
+#include "code/code.h"
 
 /* An instruction with samples. */
 struct as_spot {

@@ -3,7 +3,7 @@
 #ifndef AS_QUALITY_STRAIGHT_H
 #define AS_QUALITY_STRAIGHT_H
 
-#include <assay/code.h>
+#include "code/code.h"
 
 struct as_straight_facts {
     uint32_t insn_n, fp_packed_n, fp_scalar_n; /* arithmetic as in assay_loop_facts */

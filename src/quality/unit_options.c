@@ -4,9 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <assay/options.h>
-
 #include "base/str.h"
+#include "quality/options.h"
 #include "quality/options_table.h"
 
 size_t assay_option_count(void)

@@ -8,12 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <assay/options.h>
-#include <assay/quality.h>
-
 #include "base/error.h"
 #include "base/str.h"
+#include "quality/options.h"
 #include "quality/panel.h"
+#include "quality/quality.h"
 
 #define ROWS_MOST 400 /* max rows of the table of one module */
 

@@ -3,7 +3,7 @@
 #ifndef AS_QUALITY_UNIT_RUN_H
 #define AS_QUALITY_UNIT_RUN_H
 
-#include <assay/experiment.h>
+#include "experiment/experiment.h"
 
 /*
  * Writes the metric with id `score` for functions with time and for modules. The value of a module

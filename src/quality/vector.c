@@ -5,7 +5,7 @@
  * lanes. So only certain vector work counts: arithmetic in all lanes, and accesses of several
  * elements to memory that the loop traverses.
  */
-#include "quality/vector.h"
+#include "quality/vector_verdict.h"
 
 #include <assert.h>
 #include <string.h>

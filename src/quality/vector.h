@@ -1,53 +1,82 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared parts of the vector verdict. */
+/*
+ * Decides whether a loop is vectorised, and if not, which obstacles its code shows, each with its
+ * instructions. From the binary alone (doc/internals/vectorisation.md has the method). Part of the
+ * room quality/.
+ */
 #ifndef AS_QUALITY_VECTOR_H
 #define AS_QUALITY_VECTOR_H
 
-#include <assay/vector.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "base/vec.h"
+#include "base/error.h"
+#include "code/code.h"
 
-enum as_lanes { AS_LANES_NO_DATA, AS_LANES_ONE, AS_LANES_MANY, AS_LANES_EITHER };
-
-struct as_lane_widths {
-    uint32_t moved_b, computed_b;
-    /* 8-byte moves between memory and a vector register, maybe of several values. */
-    uint32_t half_n;
-    uint32_t integer_n; /* packed integer instructions, maybe on a single value */
-    bool has_long;      /* 8-byte elements are computed */
+enum assay_vector_state {
+    ASSAY_VECTOR_NONE, /* nothing to work on: neither arithmetic nor walks along memory */
+    ASSAY_VECTOR_SCALAR,
+    ASSAY_VECTOR_PART, /* packed and scalar work side by side */
+    ASSAY_VECTOR_FULL
 };
 
-struct as_verdict {
-    const struct assay_program *program;
-    uint32_t loop;
-    struct assay_streams streams;
-    struct as_lane_widths width;
-    struct assay_vector_verdict *out;
-    AS_VEC(struct assay_vector_reason) reason;
-    AS_VEC(uint32_t) insn;
+/* X(NAME, word) */
+#define ASSAY_VECTOR_OBSTACLE_LIST(X)                                                              \
+    X(CALL, "call")           /* calls: the calls */                                               \
+    X(CHAIN, "chain")         /* needs a result of an earlier iteration: the cycle */              \
+    X(REDUCTION, "reduction") /* such a cycle that only collects, in floating point: its order */  \
+    X(STRIDE, "stride")       /* walks with holes: the accesses */                                 \
+    X(INDIRECT, "indirect")   /* addresses from memory: the accesses */                            \
+    X(WAYS, "ways")           /* branches between ways: the branches */                            \
+    X(EXITS, "exits")         /* leaves by what it finds, or in several places: the branches */    \
+    X(ALIAS, "alias")         /* chosen at run time when arrays do not overlap: the checks */      \
+    X(OVERLAP, "overlap")     /* arrays that may overlap as far as the code tells: the stores */
+
+enum assay_vector_obstacle {
+#define ASSAY_VECTOR_ENUM(name, word) ASSAY_VECTOR_##name,
+    ASSAY_VECTOR_OBSTACLE_LIST(ASSAY_VECTOR_ENUM)
+#undef ASSAY_VECTOR_ENUM
+        ASSAY_VECTOR_OBSTACLES
+};
+/* "call", "chain", ...; borrowed. */
+const char *assay_vector_obstacle_name(enum assay_vector_obstacle obstacle);
+
+struct assay_vector_reason {
+    enum assay_vector_obstacle obstacle;
+    uint32_t first, n; /* evidence: into assay_vector_verdict.insn */
+    /* CHAIN, REDUCTION: iterations back; STRIDE: bytes per iteration, 0 = unknown; WAYS: number
+     * of paths; EXITS: branches that leave; ALIAS: the other version of the loop; else number of
+     * instructions. */
+    int64_t amount;
 };
 
-/* Returns the first operand of an instruction at changing addresses outside the stack, or NULL. */
-const struct assay_memory_stream *as_verdict_stream(const struct as_verdict *v, uint32_t insn);
-/* Returns how many values an instruction works on. `stream` is that of as_verdict_stream. */
-enum as_lanes as_insn_lanes(const struct assay_insn *insn,
-                            const struct assay_memory_stream *stream);
+struct assay_vector_verdict {
+    enum assay_vector_state state;
+    uint32_t packed_n, scalar_n; /* instructions that surely work on vectors, on single values */
+    double ratio;                /* packed_n of both, 0 to 1; negative where both are 0 */
+    uint32_t width_b;            /* of the widest vectors that are loaded, stored, computed; or 0 */
+    struct assay_vector_reason *reason;
+    size_t reason_n;
+    uint32_t *insn; /* evidence, into program.code.insn */
+    size_t insn_n;
+};
 
-/* Calls `look` for each instruction of the loop outside inner loops. Errors: those of `look`. */
-int as_verdict_each(struct as_verdict *v,
-                    int (*look)(struct as_verdict *v, const struct assay_block *block,
-                                uint32_t insn));
+/*
+ * Finds the verdict of `loop` outside its inner loops. A vectorised loop may have ALIAS too: the
+ * checks cost time, and its other version runs if they fail. The caller frees `out`. Errors: NOMEM.
+ */
+int assay_loop_vector_verdict(const struct assay_program *program, uint32_t loop,
+                              struct assay_vector_verdict *out, struct assay_error *err);
+void assay_vector_verdict_free(struct assay_vector_verdict *verdict);
 
-/* as_verdict_reason adds a reason without evidence. as_verdict_shows adds an instruction to the
- * evidence of the last reason. Errors: NOMEM. */
-int as_verdict_reason(struct as_verdict *v, enum assay_vector_obstacle obstacle, int64_t amount);
-int as_verdict_shows(struct as_verdict *v, uint32_t insn);
-
-/* Add the obstacles to vectorisation (vector_flow.c, vector_memory.c, vector_cycle.c,
- * vector_version.c). Errors: NOMEM. */
-int as_verdict_flow(struct as_verdict *v, struct assay_error *err);
-int as_verdict_memory(struct as_verdict *v);
-int as_verdict_cycles(struct as_verdict *v, struct assay_error *err);
-int as_verdict_versions(struct as_verdict *v, struct assay_error *err);
+/*
+ * One sentence on a reason, with its first addresses, and their lines where they are known:
+ * "each iteration needs what the one before computed: 0x1139 addsd (line 12)". Into `buf`, always
+ * terminated; returns its length.
+ */
+int assay_vector_reason_text(const struct assay_program *program,
+                             const struct assay_vector_verdict *verdict,
+                             const struct assay_vector_reason *reason, char *buf, size_t buf_b);
 
 #endif

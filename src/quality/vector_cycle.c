@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "isa/packed.h"
 #include "quality/components.h"
-#include "quality/vector.h"
+#include "quality/vector_verdict.h"
 
 /* Iterations from which a memory dependence does not count: 8 single-precision values fill 256
  * bits. */

@@ -3,10 +3,9 @@
  * Obstacles to vectorisation in the control flow of a loop: calls, several paths, and exits that
  * are unknown before the loop runs.
  */
-#include <assay/isa.h>
-
 #include "base/error.h"
-#include "quality/vector.h"
+#include "isa/isa.h"
+#include "quality/vector_verdict.h"
 
 static const struct assay_form *form_at(const struct as_verdict *v, uint32_t insn)
 {

@@ -4,7 +4,7 @@
  * memory, and arrays that may overlap as far as the code shows.
  */
 #include "base/error.h"
-#include "quality/vector.h"
+#include "quality/vector_verdict.h"
 
 static bool has_holes(const struct assay_memory_stream *at)
 {

@@ -2,7 +2,7 @@
 /* Texts of the obstacles to vectorisation, with their evidence. */
 #include <stdio.h>
 
-#include "quality/vector.h"
+#include "quality/vector_verdict.h"
 
 #define SHOWN_MOST 4
 

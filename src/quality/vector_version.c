@@ -5,7 +5,7 @@
  * two arrays. A branch on the trip count alone is not such a selection.
  */
 #include "base/error.h"
-#include "quality/vector.h"
+#include "quality/vector_verdict.h"
 
 #define MATES_MOST  16
 #define CHECKS_MOST 32 /* max blocks to examine above a loop */

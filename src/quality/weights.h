@@ -6,12 +6,11 @@
 #ifndef AS_QUALITY_WEIGHTS_H
 #define AS_QUALITY_WEIGHTS_H
 
-#include <assay/code.h>
-#include <assay/experiment.h>
-#include <assay/quality.h>
-
 #include "base/arena.h"
 #include "base/vec.h"
+#include "code/code.h"
+#include "experiment/experiment.h"
+#include "quality/quality.h"
 
 struct as_block_samples {
     uint64_t address; /* address of the block */

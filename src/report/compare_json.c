@@ -5,9 +5,8 @@
  */
 #include <math.h>
 
-#include <assay/report.h>
-
 #include "base/json.h"
+#include "report/report.h"
 
 static void key_string(struct as_json *json, const char *key, const char *text)
 {

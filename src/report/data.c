@@ -9,10 +9,9 @@
 #include <string.h>
 #include <time.h>
 
-#include <assay/version.h>
-
 #include "base/error.h"
 #include "base/utf8.h"
+#include "base/version.h"
 #include "report/profile.h"
 
 #define TITLE_COLUMNS 80

@@ -7,10 +7,9 @@
 #ifndef AS_REPORT_DATA_H
 #define AS_REPORT_DATA_H
 
-#include <assay/report.h>
-
 #include "base/json.h"
 #include "report/grid.h"
+#include "report/report.h"
 
 struct as_document {
     const struct assay_comparison *comparison; /* NULL: none */

@@ -3,9 +3,8 @@
  * Results of several runs, and sections that passes add to the page of an object. Each function
  * writes its key, with null or an empty array without results.
  */
-#include <assay/compare.h>
-
 #include "base/error.h"
+#include "compare/compare.h"
 #include "report/data.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the key `roofline`: points of counted loops and functions, and ceilings of the machine. */
-#include <assay/roofline.h>
+#include "roofline/roofline.h"
 
 #include <math.h>
 

@@ -7,9 +7,8 @@
 
 #include <string.h>
 
-#include <assay/decan.h>
-
 #include "base/error.h"
+#include "decan/decan.h"
 #include "decan/verdict.h"
 
 /* The loop as a whole has no bucket and precedes its buckets. */

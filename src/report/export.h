@@ -6,9 +6,8 @@
 #ifndef AS_REPORT_EXPORT_H
 #define AS_REPORT_EXPORT_H
 
-#include <assay/report.h>
-
 #include "base/out.h"
+#include "report/report.h"
 #include "report/stacks.h"
 
 /* Writes one line per stack: the frames from the outermost, separated by ';', a blank, and the

@@ -10,8 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <assay/error.h>
-
+#include "base/error.h"
 #include "base/out.h"
 
 enum as_graph_edge_kind {

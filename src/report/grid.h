@@ -8,11 +8,10 @@
 
 #include <stdint.h>
 
-#include <assay/experiment.h>
-
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "experiment/experiment.h"
 #include "report/views.h"
 
 /* Value of an unknown integer. An unknown real is not-a-number, an unknown text is

@@ -8,8 +8,7 @@
 
 #include <zlib.h>
 
-#include <assay/error.h>
-
+#include "base/error.h"
 #include "base/out.h"
 
 struct as_gzip {

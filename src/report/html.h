@@ -6,9 +6,8 @@
 #ifndef AS_REPORT_HTML_H
 #define AS_REPORT_HTML_H
 
-#include <assay/report.h>
-
 #include "base/out.h"
+#include "report/report.h"
 
 /* Writes the page of a run (0: the last run). Errors: those of assay_report_data. */
 int as_report_html(struct assay_experiment *experiment, int64_t run_id,

@@ -15,9 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <assay/error.h>
-
 #include "base/arena.h"
+#include "base/error.h"
 
 struct as_layout_node {
     double width, height; /* input, px */

@@ -7,10 +7,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include <assay/report.h>
-
 #include "base/clean.h"
 #include "base/utf8.h"
+#include "report/report.h"
 
 #define PLUS_MINUS 0xb1
 

@@ -7,11 +7,10 @@
 #ifndef AS_REPORT_PARALLEL_H
 #define AS_REPORT_PARALLEL_H
 
-#include <assay/experiment.h>
-
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/vec.h"
+#include "experiment/experiment.h"
 #include "report/page.h"
 
 /* A traced thread. */

@@ -11,10 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <assay/experiment.h>
-
 #include "base/arena.h"
 #include "base/vec.h"
+#include "experiment/experiment.h"
 
 /* A share of the running time with its 95 % confidence interval. */
 struct as_share {

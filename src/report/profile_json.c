@@ -2,11 +2,10 @@
 /* The summary of a profile as one JSON object; doc/reference/json.md explains its keys. */
 #include <math.h>
 
-#include <assay/report.h>
-#include <assay/version.h>
-
 #include "base/json.h"
+#include "base/version.h"
 #include "report/profile.h"
+#include "report/report.h"
 
 /* ---- Parts -------------------------------------------------------------------------------- */
 

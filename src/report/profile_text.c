@@ -7,11 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <assay/report.h>
-
 #include "base/error.h"
 #include "base/short_name.h"
 #include "report/profile_text.h"
+#include "report/report.h"
 
 #define WIDE 100 /* min columns for complete tables */
 #define BAR  24

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/queries.h"
 
-#include <assay/profile.h>
 #include <assert.h>
 
 #include "base/error.h"
+#include "profile/profile.h"
 
 /* clang-format off */
 static const char *const query_sql[AS_QUERIES_N] = {

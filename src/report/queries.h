@@ -7,9 +7,8 @@
 #ifndef AS_REPORT_QUERIES_H
 #define AS_REPORT_QUERIES_H
 
-#include <assay/experiment.h>
-
 #include "base/str.h"
+#include "experiment/experiment.h"
 #include "report/views.h"
 
 #define AS_QUERIES(X)                                                                              \

@@ -6,8 +6,7 @@
 #ifndef AS_REPORT_STACK_TREE_H
 #define AS_REPORT_STACK_TREE_H
 
-#include <assay/report.h>
-
+#include "report/report.h"
 #include "report/stacks.h"
 
 struct as_stack_node {

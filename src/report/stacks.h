@@ -11,13 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <assay/error.h>
-#include <assay/experiment.h>
-
 #include "base/arena.h"
+#include "base/error.h"
 #include "base/index.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "experiment/experiment.h"
 
 #define AS_STACK_NONE UINT32_MAX
 

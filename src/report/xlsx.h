@@ -6,7 +6,7 @@
 #ifndef AS_REPORT_XLSX_H
 #define AS_REPORT_XLSX_H
 
-#include <assay/report.h>
+#include "report/report.h"
 
 /*
  * Writes the workbook of a run to the existing file `path`; `name` names it in errors. Rows go

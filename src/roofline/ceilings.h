@@ -4,7 +4,7 @@
 #ifndef AS_ROOFLINE_CEILINGS_H
 #define AS_ROOFLINE_CEILINGS_H
 
-#include <assay/roofline.h>
+#include "roofline/roofline.h"
 
 /* X(NAME, word, stored share of the bytes). */
 #define AS_ROOF_STREAM_LIST(X)                                                                     \

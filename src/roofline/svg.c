@@ -4,9 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <assay/roofline.h>
-
 #include "base/str.h"
+#include "roofline/roofline.h"
 
 #define WIDTH_PX  1000.0
 #define HEIGHT_PX 620.0

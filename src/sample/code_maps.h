@@ -7,7 +7,7 @@
 #ifndef AS_SAMPLE_CODE_MAPS_H
 #define AS_SAMPLE_CODE_MAPS_H
 
-#include <assay/sample.h>
+#include "sample/sample.h"
 
 struct as_code_maps;
 

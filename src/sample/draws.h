@@ -8,9 +8,8 @@
 
 #include <stdint.h>
 
-#include <assay/sample.h>
-
 #include "base/vec.h"
+#include "sample/sample.h"
 
 enum {
     AS_DRAWS_MOST = 66,

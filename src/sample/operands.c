@@ -16,10 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <assay/isa.h>
-
 #include "base/alloc.h"
 #include "base/index.h"
+#include "isa/isa.h"
 #include "sample/block_lives.h"
 #include "sample/data_maps.h"
 #include "sample/draws.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Converts kernel records (PERF_RECORD_*) to records of <assay/sample.h>. The bytes may come from
+ * Converts kernel records (PERF_RECORD_*) to records of sample/sample.h. The bytes may come from
  * files, so each read is checked. Source: perf_event_open(2), linux/perf_event.h.
  */
 #include <string.h>

@@ -8,8 +8,6 @@
 
 #include <linux/perf_event.h>
 
-#include <assay/sample.h>
-
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/filemap.h"
@@ -17,6 +15,7 @@
 #include "base/read.h"
 #include "base/vec.h"
 #include "sample/recorder.h"
+#include "sample/sample.h"
 
 /* Record types that perf adds to those of the kernel. */
 enum as_perf_type {

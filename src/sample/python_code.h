@@ -6,12 +6,11 @@
 #ifndef AS_SAMPLE_PYTHON_CODE_H
 #define AS_SAMPLE_PYTHON_CODE_H
 
-#include <assay/sample.h>
-
 #include "agent/shared/ring.h"
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "sample/sample.h"
 
 struct as_python_code {
     const char *file, *name;

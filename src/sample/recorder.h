@@ -6,15 +6,14 @@
 #ifndef AS_SAMPLE_RECORDER_H
 #define AS_SAMPLE_RECORDER_H
 
-#include <assay/object.h>
-#include <assay/sample.h>
-
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "container/container.h"
+#include "object/object.h"
 #include "sample/code_maps.h"
+#include "sample/sample.h"
 
 /* ---- Modules ---- */
 

@@ -8,10 +8,9 @@
 
 #include <linux/perf_event.h>
 
-#include <assay/sample.h>
-
 #include "base/error.h"
 #include "base/vec.h"
+#include "sample/sample.h"
 
 /* Requested registers: all general registers and the pc, in the order of their bits. */
 #define AS_SAMPLE_REGS_N 17

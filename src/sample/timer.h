@@ -6,14 +6,13 @@
 #ifndef AS_SAMPLE_TIMER_H
 #define AS_SAMPLE_TIMER_H
 
-#include <assay/sample.h>
-
 #include "agent/inject/session.h"
 #include "agent/shared/ring.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "sample/python_code.h"
 #include "sample/recorder.h"
+#include "sample/sample.h"
 
 /* Records that the reader adds to those of the agent. */
 enum {

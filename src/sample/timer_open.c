@@ -3,7 +3,6 @@
  * The sampling part of the control file. Also finds programs that cannot preload a library
  * (ld.so(8), secure execution).
  */
-#include <assay/object.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/io_full.h"
 #include "base/untrusted_open.h"
+#include "object/object.h"
 #include "sample/timer.h"
 #include "sample/timer_session.h"
 

@@ -4,9 +4,8 @@
 #ifndef AS_SAMPLE_TIMER_SESSION_H
 #define AS_SAMPLE_TIMER_SESSION_H
 
-#include <assay/sample.h>
-
 #include "agent/inject/session.h"
+#include "sample/sample.h"
 
 /* Returns the session; the sampler owns it. */
 struct as_agent_session *as_timer_session(struct assay_timer_sampler *sampler);

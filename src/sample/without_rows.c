@@ -5,10 +5,9 @@
 #include <assert.h>
 #include <string.h>
 
-#include <assay/isa.h>
-
 #include "base/search.h"
 #include "isa/form.h"
+#include "isa/isa.h"
 
 /* Max size of a decoded function: hand-written leaf functions are short. */
 #define LEAF_MOST_B (64u << 10)

@@ -3,9 +3,9 @@
 #ifndef AS_SCALING_POINT_H
 #define AS_SCALING_POINT_H
 
-#include <assay/error.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "trace/read.h"
 
 struct as_scaling_point {

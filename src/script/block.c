@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lua objects for basic blocks, their edges and their instructions. */
 #include "base/alloc.h"
-#include "script/script.h"
+#include "script/internal.h"
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "script/script.h"
+#include "script/internal.h"
 
 struct opened_experiment {
     struct assay_experiment *experiment;

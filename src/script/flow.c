@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lua objects for memory streams of a loop, and for dependences between its instructions. */
-#include "script/script.h"
+#include "script/internal.h"
 
 static void free_streams(void *box)
 {

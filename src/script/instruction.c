@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "script/script.h"
+#include "script/internal.h"
 
 static const struct as_script_object *insn_object(lua_State *L)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "script/script.h"
+#include "script/internal.h"
 
 static const struct as_script_kind *const kinds[AS_SCRIPT_KINDS] = {
     [AS_SCRIPT_LIBRARY] = &as_script_library_kind,

@@ -8,13 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <assay/version.h>
-
 #include "base/alloc.h"
 #include "base/infile.h"
 #include "base/str.h"
 #include "base/untrusted_open.h"
-#include "script/script.h"
+#include "base/version.h"
+#include "script/internal.h"
 
 #define PART_MOST_B ((size_t)16 << 20)
 #define PART        "a part of the script"

@@ -3,7 +3,7 @@
  * Lua objects for loops: nest, code and source. quality.c has the results of models, flow.c memory
  * and dependences.
  */
-#include "script/script.h"
+#include "script/internal.h"
 
 static const struct as_script_object *object_of(lua_State *L)
 {

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
-#include "script/script.h"
+#include "script/internal.h"
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 

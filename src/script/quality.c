@@ -5,9 +5,8 @@
  */
 #include <math.h>
 
-#include <assay/machine.h>
-
-#include "script/script.h"
+#include "machine/machine.h"
+#include "script/internal.h"
 
 static void want_machine(lua_State *L, struct as_script *script)
 {

@@ -14,9 +14,9 @@
 #include "base/error.h"
 #include "base/infile.h"
 #include "base/str.h"
-#include "script/script.h"
+#include "script/internal.h"
 
-#include <assay/machine.h>
+#include "machine/machine.h"
 
 #define HOOK_EACH     1000
 #define SCRIPT_MOST_B ((size_t)16 << 20)

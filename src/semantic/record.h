@@ -7,11 +7,11 @@
 #ifndef AS_SEMANTIC_RECORD_H
 #define AS_SEMANTIC_RECORD_H
 
-#include <assay/error.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/str.h"
 #include "base/vec.h"
 

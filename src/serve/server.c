@@ -16,14 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <assay/serve.h>
-
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "base/untrusted_open.h"
 #include "serve/request.h"
+#include "serve/serve.h"
 
 #define CONNECTIONS 64
 #define PATIENCE_MS 10000

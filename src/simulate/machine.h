@@ -6,10 +6,10 @@
 #ifndef AS_SIMULATE_MACHINE_H
 #define AS_SIMULATE_MACHINE_H
 
-#include <assay/error.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/vec.h"
 
 /* Longest result of a formula, ns. */

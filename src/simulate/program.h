@@ -7,11 +7,11 @@
 #ifndef AS_SIMULATE_PROGRAM_H
 #define AS_SIMULATE_PROGRAM_H
 
-#include <assay/error.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/vec.h"
 
 enum as_action_kind {

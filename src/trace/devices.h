@@ -7,8 +7,9 @@
 #ifndef AS_TRACE_DEVICES_H
 #define AS_TRACE_DEVICES_H
 
-#include <assay/error.h>
 #include <stdint.h>
+
+#include "base/error.h"
 
 struct as_trace_devices {
     uint64_t queues_n, streams_n;

@@ -8,8 +8,7 @@
 #ifndef AS_TRACE_FILTER_H
 #define AS_TRACE_FILTER_H
 
-#include <assay/error.h>
-
+#include "base/error.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "trace/filter_match.h"

@@ -7,10 +7,10 @@
 #ifndef AS_TRACE_READ_H
 #define AS_TRACE_READ_H
 
-#include <assay/error.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "trace/record.h"

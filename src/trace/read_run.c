@@ -3,7 +3,6 @@
  * Reads all streams of a run. It groups the streams by process, and reads the definitions of the
  * numbers in them.
  */
-#include <assay/object.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "object/object.h"
 #include "trace/read.h"
 
 /* Max number of a name. Numbers are consecutive from 1 on, so larger ones are damage. */

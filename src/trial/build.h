@@ -13,9 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include <assay/error.h>
-
 #include "base/arena.h"
+#include "base/error.h"
 #include "trial/tree.h"
 
 /* Larger source directories, in bytes, are not copied unless `any_size` is set. */

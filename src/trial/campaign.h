@@ -6,10 +6,9 @@
 #ifndef AS_TRIAL_CAMPAIGN_H
 #define AS_TRIAL_CAMPAIGN_H
 
-#include <assay/campaign.h>
-#include <assay/trial.h>
-
+#include "campaign/campaign.h"
 #include "trial/candidate.h"
+#include "trial/trial.h"
 
 /* Kind of the runs of a campaign, except the first run; label of the runs of the unchanged
  * program. */

@@ -2,7 +2,7 @@
 /* Turns rules into candidates; see candidate.h, and tools/gen-advice.py for the form of rules. */
 #include "trial/candidate.h"
 
-#include <assay/campaign.h>
+#include "campaign/campaign.h"
 
 #include <stdio.h>
 #include <stdlib.h>

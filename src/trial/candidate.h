@@ -5,10 +5,9 @@
 #ifndef AS_TRIAL_CANDIDATE_H
 #define AS_TRIAL_CANDIDATE_H
 
-#include <assay/launch.h>
-
 #include "base/arena.h"
 #include "base/vec.h"
+#include "launch/launch.h"
 #include "trial/build.h"
 #include "trial/output.h"
 #include "trial/race.h"

@@ -10,12 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <assay/object.h>
-
 #include "base/error.h"
 #include "base/filemap.h"
 #include "base/fnv.h"
 #include "base/untrusted_open.h"
+#include "object/object.h"
 #include "trial/internal.h"
 #include "trial/tree.h"
 

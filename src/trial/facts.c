@@ -4,13 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <assay/advise.h>
-#include <assay/machine.h>
-#include <assay/object.h>
-#include <assay/quality.h>
-
+#include "advise/advise.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "machine/machine.h"
+#include "object/object.h"
+#include "quality/quality.h"
 #include "trial/campaign.h"
 #include "trial/internal.h"
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <assay/error.h>
+#include "base/error.h"
 
 /* Returns true if the first bytes of a file are those of a program or library for this machine. */
 bool as_code_is_program(const char *path);

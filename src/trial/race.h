@@ -13,10 +13,9 @@
 #ifndef AS_TRIAL_RACE_H
 #define AS_TRIAL_RACE_H
 
-#include <assay/trial.h>
-
 #include "base/paired.h"
 #include "base/vec.h"
+#include "trial/trial.h"
 
 /* Probability that any claim of a campaign is wrong. */
 #define AS_RACE_ALPHA 0.05

@@ -3,7 +3,7 @@
 #ifndef AS_TRIAL_TABLES_H
 #define AS_TRIAL_TABLES_H
 
-#include <assay/trial.h>
+#include "trial/trial.h"
 
 struct as_try_row {
     const char *name, *title, *group;

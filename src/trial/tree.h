@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <assay/error.h>
+#include "base/error.h"
 
 struct as_tree_copy {
     const char *from; /* path without symbolic links */

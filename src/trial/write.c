@@ -8,11 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <assay/compare.h>
-#include <assay/machine.h>
-
 #include "base/error.h"
 #include "base/str.h"
+#include "compare/compare.h"
+#include "machine/machine.h"
 #include "trial/campaign.h"
 
 /* Max number of changed functions and loops named per candidate. */

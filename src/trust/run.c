@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pass: reads the facts of counted or timed loops, and stores the results of agree.c. */
-#include <assay/trust.h>
+#include "trust/trust.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,11 +3,10 @@
 #ifndef AS_VALIDATE_INTERNAL_H
 #define AS_VALIDATE_INTERNAL_H
 
-#include <assay/validate.h>
-
 #include "base/arena.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "validate/validate.h"
 
 struct assay_validation {
     struct assay_predictor *predictor;

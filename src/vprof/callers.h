@@ -6,8 +6,7 @@
 #ifndef AS_VPROF_CALLERS_H
 #define AS_VPROF_CALLERS_H
 
-#include <assay/sample.h>
-
+#include "sample/sample.h"
 #include "vprof/instances.h"
 
 struct as_callers;

@@ -11,7 +11,7 @@
 #include "vprof/hot.h"
 #include "vprof/timed.h"
 
-#include <assay/catalogue.h>
+#include "catalogue/catalogue.h"
 
 #define TOP_USUAL 16u
 

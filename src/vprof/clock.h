@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "assay/experiment.h"
+#include "experiment/experiment.h"
 
 struct as_tick {
     double overhead; /* measured ticks of an empty instance */

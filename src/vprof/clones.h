@@ -3,10 +3,9 @@
 #ifndef AS_VPROF_CLONES_H
 #define AS_VPROF_CLONES_H
 
-#include <assay/profile.h>
-
 #include "campaign/internal.h"
 #include "profile/collector.h"
+#include "profile/profile.h"
 #include "vprof/instances.h"
 
 struct as_clones {

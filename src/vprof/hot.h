@@ -3,7 +3,7 @@
 #ifndef AS_VPROF_HOT_H
 #define AS_VPROF_HOT_H
 
-#include <assay/experiment.h>
+#include "experiment/experiment.h"
 
 struct as_hot_question {
     enum assay_object_kind kind;          /* LOOP or FUNCTION */

@@ -6,11 +6,11 @@
 #ifndef AS_VPROF_INSTANCES_H
 #define AS_VPROF_INSTANCES_H
 
-#include <assay/error.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/vec.h"
 #include "patch/plan.h"
 

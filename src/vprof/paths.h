@@ -3,9 +3,8 @@
 #ifndef AS_VPROF_PATHS_H
 #define AS_VPROF_PATHS_H
 
-#include <assay/vprof.h>
-
 #include "vprof/instances.h"
+#include "vprof/vprof.h"
 
 /*
  * Stores the call paths of a loop for instances with the iterations of the bucket; low 0 and high

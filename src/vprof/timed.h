@@ -3,12 +3,11 @@
 #ifndef AS_VPROF_TIMED_H
 #define AS_VPROF_TIMED_H
 
-#include <assay/vprof.h>
-
 #include "campaign/internal.h"
 #include "patch/patch.h"
 #include "vprof/clock.h"
 #include "vprof/instances.h"
+#include "vprof/vprof.h"
 
 #define AS_VPROF_PASS "vprof"
 

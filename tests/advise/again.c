@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <assay/advise.h>
-#include <assay/experiment.h>
+#include "advise/advise.h"
+#include "experiment/experiment.h"
 
 static int fail(const struct assay_error *err)
 {

@@ -10,9 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <assay/profile.h>
-
 #include "base/alloc.h"
+#include "profile/profile.h"
 #include "status.h"
 
 static int attribute(const char *stream, const char *directory, unsigned jobs,

@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <assay/isa.h>
-#include <assay/object.h>
-
 #include "base/alloc.h"
+#include "isa/isa.h"
+#include "object/object.h"
 #include "status.h"
 
 int main(int argc, char **argv)

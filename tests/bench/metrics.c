@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include <assay/experiment.h>
+#include "experiment/experiment.h"
 
 static struct assay_error err;
 

@@ -8,9 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include <assay/predict.h>
-
 #include "base/str.h"
+#include "predict/predict.h"
 
 static double now(void)
 {

@@ -8,11 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <assay/code.h>
-
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/pool.h"
+#include "code/code.h"
 #include "status.h"
 
 /* Dependences of every innermost loop; returns how many there are, or -1. */

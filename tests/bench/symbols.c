@@ -6,9 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <assay/object.h>
-
 #include "base/alloc.h"
+#include "object/object.h"
 
 int main(int argc, char **argv)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Promises of <assay/code.h> that hold for every binary, checked the slow and plain way.
+ * Promises of code/code.h that hold for every binary, checked the slow and plain way.
  */
 #ifndef TESTS_CODE_CHECK_H
 #define TESTS_CODE_CHECK_H
 
-#include <assay/code.h>
+#include "code/code.h"
 
 /*
  * NULL, or what is broken (static text; `*where` is the index of the block, edge or loop).

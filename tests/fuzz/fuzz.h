@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <assay/object.h>
+#include "object/object.h"
 
 /* The entry; libFuzzer's name for it. Always 0: nothing is kept out of the corpus. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b);

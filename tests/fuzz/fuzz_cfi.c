@@ -4,7 +4,7 @@
  *     uint8_t  how;        bit 0: no section headers, .eh_frame is found by its segment
  *     uint8_t  eh_b[2];    little endian: so many bytes are .eh_frame, the rest .debug_frame
  *     uint8_t  bytes[];
- * in an executable with its code at TEXT. Rows must keep the promises of <assay/object.h>. Each row
+ * in an executable with its code at TEXT. Rows must keep the promises of object/object.h. Each row
  * is followed, with registers and memory of any value.
  */
 #include "fuzz.h"

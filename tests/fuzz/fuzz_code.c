@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The analysis of code on foreign bytes: an ELF file as it is, or machine code in a minimal
- * executable. Its results must keep the promises of <assay/code.h>.
+ * executable. Its results must keep the promises of code/code.h.
  */
 #include "fuzz.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzz entry: the first byte picks a load address, the rest is code. Every record must keep the
- * promises of include/assay/isa.h, and each instruction decoded alone must give the same record.
+ * promises of src/isa/isa.h, and each instruction decoded alone must give the same record.
  * The golden and harness tests check that records are right.
  */
 #include "fuzz.h"
@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <assay/isa.h>
-
 #include "isa/internal.h"
+#include "isa/isa.h"
 
 static const uint64_t ADDRESS[] = {0x401000, 0, 0x7ffff7fc1003, 0xffffffff81000000, 0x7fffffff};
 

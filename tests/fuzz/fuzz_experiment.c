@@ -17,12 +17,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <assay/experiment.h>
-#include <assay/report.h>
-
 #include "../unit/experiment/fixture.h"
 #include "base/out.h"
 #include "base/str.h"
+#include "experiment/experiment.h"
+#include "report/report.h"
 #include "scratch.h"
 
 enum { OVER_MOST = 127, VALUE_FIRST = 128, DROP_FIRST = 192 };

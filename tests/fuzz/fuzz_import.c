@@ -9,12 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <assay/experiment.h>
-#include <assay/profile.h>
-#include <assay/report.h>
-
 #include "base/out.h"
 #include "base/str.h"
+#include "experiment/experiment.h"
+#include "profile/profile.h"
+#include "report/report.h"
 #include "scratch.h"
 
 static void summarise(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzz entry: the bytes are what `perf record` wrote. Each record must keep the promises of
- * <assay/sample.h>; what a recorder makes of them is read again, and must be what went in.
+ * sample/sample.h; what a recorder makes of them is read again, and must be what went in.
  */
 #include "fuzz.h"
 
@@ -9,8 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <assay/sample.h>
-
+#include "sample/sample.h"
 #include "scratch.h"
 
 struct taken {

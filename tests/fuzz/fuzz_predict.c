@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include <assay/predict.h>
+#include "predict/predict.h"
 
 enum { CODE_MOST_B = 2048, TIMELINE = 3 };
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include <assay/remarks.h>
+#include "quality/remarks.h"
 
 static void check_remarks(const struct assay_remarks *remarks)
 {

@@ -8,7 +8,7 @@
  *     uint8_t  data_b[2];  little endian: so many bytes were written
  *     uint8_t  fields[40]; of the head of the ring, with RING_FIELDS
  *     uint8_t  data[data_b];
- * Records must keep the promises of <assay/sample.h>, and nothing may stay in the directory.
+ * Records must keep the promises of sample/sample.h, and nothing may stay in the directory.
  */
 #include "fuzz.h"
 

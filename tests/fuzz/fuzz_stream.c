@@ -3,7 +3,7 @@
  * Fuzz entry: a stream of samples. Bytes that begin with its magic are the file as it is. Any
  * others are blocks of at most 16 KiB, each behind its length in two bytes. Two bytes 0xff before
  * them select the current version. The entry adds the head, the checksums and the packing, which
- * mutations would not find. The records must keep the promises of <assay/sample.h>.
+ * mutations would not find. The records must keep the promises of sample/sample.h.
  */
 #include "fuzz.h"
 
@@ -11,10 +11,9 @@
 #include <string.h>
 #include <zlib.h>
 
-#include <assay/sample.h>
-
 #include "container/pack.h"
 #include "sample/recorder.h"
+#include "sample/sample.h"
 #include "scratch.h"
 
 #define HEAD_B  16u

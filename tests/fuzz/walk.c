@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looks at every fact of an object and holds it to what include/assay/object.h promises: sorted
+ * Looks at every fact of an object and holds it to what src/object/object.h promises: sorted
  * tables, indices within their tables, terminated strings, readable bytes. It knows nothing of
  * what the facts should be: only that they are consistent.
  */

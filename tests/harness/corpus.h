@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <assay/isa.h>
+#include "isa/isa.h"
 
 /* How the registers of an instance were drawn. */
 enum hx_draw {

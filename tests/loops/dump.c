@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include <assay/code.h>
+#include "code/code.h"
 
 static void print_bodies(const struct assay_program *p)
 {

@@ -15,8 +15,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include <assay/code.h>
-
+#include "code/code.h"
 #include "trace.h"
 
 #define NONE     UINT32_MAX

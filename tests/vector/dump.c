@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <assay/vector.h>
+#include "quality/vector.h"
 
 static void print_reasons(const struct assay_program *p, const struct assay_vector_verdict *verdict)
 {

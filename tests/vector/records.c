@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include <assay/remarks.h>
+#include "quality/remarks.h"
 
 int main(int argc, char **argv)
 {

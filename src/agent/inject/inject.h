@@ -9,9 +9,10 @@
 #ifndef AS_AGENT_INJECT_H
 #define AS_AGENT_INJECT_H
 
-#include <assay/error.h>
 #include <stddef.h>
 #include <sys/types.h>
+
+#include "base/error.h"
 
 /* In the path of the loader that preloads the other agent. */
 #define AS_LOADER_PRELOADS "ld-linux-x86-64"

@@ -6,7 +6,6 @@
 #ifndef AS_AGENT_INJECT_INTERNAL_H
 #define AS_AGENT_INJECT_INTERNAL_H
 
-#include <assay/error.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,6 +15,7 @@
 
 #include "agent/shared/bare.h"
 #include "agent/shared/control.h"
+#include "base/error.h"
 
 /* The bare agent as its file says; behind it lies a page for what it is given. */
 struct as_image_place {

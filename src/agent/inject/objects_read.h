@@ -3,9 +3,8 @@
 #ifndef AS_AGENT_OBJECTS_READ_H
 #define AS_AGENT_OBJECTS_READ_H
 
-#include <assay/error.h>
-
 #include "agent/shared/objects.h"
+#include "base/error.h"
 #include "base/vec.h"
 
 /* One process, from one execution to the next. */

@@ -3,10 +3,10 @@
 #ifndef AS_AGENT_REGIONS_READ_H
 #define AS_AGENT_REGIONS_READ_H
 
-#include <assay/error.h>
 #include <stdbool.h>
 
 #include "agent/shared/regions.h"
+#include "base/error.h"
 #include "base/vec.h"
 
 /* Of a name in a thread of a process, from one execution to the next. */

@@ -7,10 +7,10 @@
 #ifndef AS_AGENT_SESSION_H
 #define AS_AGENT_SESSION_H
 
-#include <assay/error.h>
 #include <limits.h>
 
 #include "agent/shared/control.h"
+#include "base/error.h"
 
 struct as_agent_session {
     char environment[4096 + 32]; /* "ASSAY_AGENT=DIRECTORY" */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analytics/match/channels.h"
 
-#include <assay/error.h>
-
 #include "base/error.h"
 #include "base/index.h"
 #include "base/vec.h"

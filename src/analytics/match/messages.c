@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analytics/match/messages.h"
 
-#include <assay/error.h>
 #include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analytics/match/windows.h"
 
-#include <assay/error.h>
-
 #include "base/error.h"
 
 #define EVERYBODY UINT32_MAX /* as a target */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analytics/omp/tasks.h"
 
-#include <assay/error.h>
-
 #include "base/error.h"
 
 #define GAP_MOST (1u << 20) /* numbers are assigned in bundles: a larger gap is damage */

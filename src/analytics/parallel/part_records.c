@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analytics/parallel/part_records.h"
 
-#include <assay/error.h>
 #include <assert.h>
 #include <string.h>
+
+#include "base/error.h"
 
 /* Numbers of a record, by kind: of its key, of its fields. */
 #define AS_PART_SHAPE(KIND, name, key_n)                                                           \

@@ -7,10 +7,11 @@
 #ifndef AS_ANALYTICS_SHUFFLE_FILE_H
 #define AS_ANALYTICS_SHUFFLE_FILE_H
 
-#include <assay/error.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/error.h"
 
 #define AS_SHUFFLE_FIELDS_N 24u
 

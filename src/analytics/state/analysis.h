@@ -7,11 +7,11 @@
 #ifndef AS_ANALYTICS_ANALYSIS_H
 #define AS_ANALYTICS_ANALYSIS_H
 
-#include <assay/error.h>
 #include <stdbool.h>
 
 #include "analytics/waits/delay_costs.h"
 #include "analytics/waits/waits.h"
+#include "base/error.h"
 #include "trace/read.h"
 
 /* Activities of a thread, outermost first: a mutex locked inside MPI_Send counts as MPI. Fields:

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analytics/state/exchanges.h"
 
-#include <assay/error.h>
 #include <stdbool.h>
 #include <stdlib.h>
 

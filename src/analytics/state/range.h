@@ -3,9 +3,8 @@
 #ifndef AS_ANALYTICS_RANGE_H
 #define AS_ANALYTICS_RANGE_H
 
-#include <assay/error.h>
-
 #include "analytics/waits/delay_costs.h"
+#include "base/error.h"
 #include "trace/read.h"
 
 enum as_range_kind {

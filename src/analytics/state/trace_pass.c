@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The analysis as a pass: of a trace that is there, or of a run that is started for it. */
-#include <assay/analytics.h>
-
+#include "analytics/analytics.h"
 #include "analytics/store/trace_result.h"
 #include "base/error.h"
 

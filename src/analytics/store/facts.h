@@ -3,9 +3,8 @@
 #ifndef AS_ANALYTICS_FACTS_H
 #define AS_ANALYTICS_FACTS_H
 
-#include <assay/catalogue.h>
-
 #include "analytics/store/trace_result.h"
+#include "catalogue/catalogue.h"
 
 struct as_trace_facts {
     struct assay_experiment *experiment;

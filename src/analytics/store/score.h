@@ -6,10 +6,10 @@
 #ifndef AS_ANALYTICS_SCORE_H
 #define AS_ANALYTICS_SCORE_H
 
-#include <assay/error.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/vec.h"
 #include "trace/filter.h"
 #include "trace/read.h"

@@ -6,8 +6,6 @@
 #ifndef AS_ANALYTICS_TRACE_RESULT_H
 #define AS_ANALYTICS_TRACE_RESULT_H
 
-#include <assay/experiment.h>
-
 #include "analytics/state/counters.h"
 #include "analytics/state/exchanges.h"
 #include "analytics/state/gaps.h"
@@ -15,6 +13,7 @@
 #include "analytics/state/sampled.h"
 #include "analytics/state/sums.h"
 #include "analytics/state/timeline.h"
+#include "experiment/experiment.h"
 
 #define AS_ANALYTICS_PASS "analytics"
 

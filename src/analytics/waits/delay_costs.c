@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analytics/waits/delay_costs.h"
 
-#include <assay/error.h>
 #include <assert.h>
 #include <math.h>
 #include <string.h>

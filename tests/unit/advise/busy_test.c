@@ -3,8 +3,7 @@
 
 #include "place.h"
 
-#include <assay/advise.h>
-
+#include "advise/advise.h"
 #include "rule_case.h"
 
 static void expect_of(const struct story *story, const char *sql, const char *want)

@@ -3,9 +3,8 @@
  * not. */
 #include "place.h"
 
-#include <assay/advise.h>
-#include <assay/options.h>
-
+#include "advise/advise.h"
+#include "quality/options.h"
 #include "rule_case.h"
 
 static const struct rule_case findings[] = {

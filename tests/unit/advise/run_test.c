@@ -8,8 +8,7 @@
 
 #include <math.h>
 
-#include <assay/advise.h>
-
+#include "advise/advise.h"
 #include "cxx.h"
 
 #define near(a, b) assert_true(fabs((a) - (b)) < 1e-6)

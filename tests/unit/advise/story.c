@@ -3,8 +3,8 @@
 
 #include <math.h>
 
+#include "advise/advise.h"
 #include "place.h"
-#include <assay/advise.h>
 
 struct place_of {
     const char *name;

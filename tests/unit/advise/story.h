@@ -6,7 +6,7 @@
 #ifndef AS_TESTS_STORY_H
 #define AS_TESTS_STORY_H
 
-#include <assay/experiment.h>
+#include "experiment/experiment.h"
 
 /* Common parts of stories: a run of a second on two CPUs; a function of the program in it. */
 #define MS  INT64_C(1000000)

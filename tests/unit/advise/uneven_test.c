@@ -6,8 +6,7 @@
 
 #include "place.h"
 
-#include <assay/advise.h>
-
+#include "advise/advise.h"
 #include "story.h"
 
 /* Work of a single thread should be shared with others, not divided more finely. */

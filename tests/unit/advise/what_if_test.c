@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <assay/advise.h>
+#include "advise/advise.h"
 
 #define near(a, b) assert_true(fabs((a) - (b)) < 1e-9)
 

@@ -40,9 +40,9 @@
 #include "made_stream.h"
 #include "place.h"
 
-#include <assay/analytics.h>
 #include <math.h>
 
+#include "analytics/analytics.h"
 #include "analytics/store/trace_result.h"
 
 #define S 1000000000

@@ -8,9 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <assay/error.h>
-
 #include "base/alloc.h"
+#include "base/error.h"
 #include "base/sort.h"
 
 static uint64_t next_random(uint64_t *seed)

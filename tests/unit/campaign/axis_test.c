@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include <assay/campaign.h>
+#include "campaign/campaign.h"
 
 /* "name: a|b|c" */
 static void expect_axis(const char *text, const char *want)

@@ -10,7 +10,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <assay/campaign.h>
+#include "campaign/campaign.h"
 
 /* Prints the state that it finds: the rest of its input, its directory, the number of CPUs, two
  * variables. */

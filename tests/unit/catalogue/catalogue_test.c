@@ -15,11 +15,10 @@
 
 #include <cmocka.h>
 
-#include <assay/catalogue.h>
-
 #include "base/alloc.h"
 #include "base/error.h"
 #include "built.h"
+#include "catalogue/catalogue.h"
 
 /* Lines count from the one after SOURCE's opening quote. */
 static const char source[] = "int hot(int *a, int n)\n"              /* 1 */

@@ -6,7 +6,7 @@
 #ifndef TEST_CODE_BUILT_H
 #define TEST_CODE_BUILT_H
 
-#include <assay/code.h>
+#include "code/code.h"
 
 struct built {
     struct assay_object *object;

@@ -12,9 +12,8 @@
 
 #include <cmocka.h>
 
-#include <assay/error.h>
-
 #include "base/alloc.h"
+#include "base/error.h"
 #include "code/graph.h"
 #include "code/order.h"
 

@@ -8,7 +8,7 @@
 
 #include "place.h"
 
-#include <assay/compare.h>
+#include "compare/compare.h"
 
 #define SYNTHETIC_MOST      512
 #define SYNTHETIC_SAMPLE_NS 2000000

@@ -11,11 +11,10 @@
 
 #include <cmocka.h>
 
-#include <assay/code.h>
-#include <assay/isa.h>
-
 #include "base/alloc.h"
+#include "code/code.h"
 #include "count/traffic.h"
+#include "isa/isa.h"
 
 static const struct as_cache_level levels[] = {{32768, 8, AS_CACHE_PLAIN},
                                                {262144, 8, AS_CACHE_PLAIN}};

@@ -6,7 +6,7 @@
 #ifndef AS_TESTS_FIXTURE_H
 #define AS_TESTS_FIXTURE_H
 
-#include <assay/experiment.h>
+#include "experiment/experiment.h"
 
 struct fixture {
     int64_t host, run, process[2], thread[3];

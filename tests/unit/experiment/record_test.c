@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <assay/version.h>
+#include "base/version.h"
 
 static struct assay_experiment *fresh(const struct place *place)
 {

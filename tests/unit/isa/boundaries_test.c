@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <assay/isa.h>
+#include "isa/isa.h"
 
 static const Elf64_Shdr *text_section(const char *file)
 {

@@ -5,7 +5,7 @@
 #ifndef TEST_ISA_FACTS_H
 #define TEST_ISA_FACTS_H
 
-#include <assay/isa.h>
+#include "isa/isa.h"
 
 /* Bytes of hexadecimal text ("0f 58 c1", spaces optional) up to '|' or the end; returns how many.
  */

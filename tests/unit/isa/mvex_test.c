@@ -4,7 +4,7 @@
  */
 #include "../base/unit.h"
 
-#include <assay/isa.h>
+#include "isa/isa.h"
 
 #define KNC_ADD     "\x62\xf1\x70\x08\x58\xc2" /* vaddps zmm0,zmm1,zmm2 */
 #define KNC_MASKED  "\x62\xf1\x70\x09\x58\xc2" /* zmm0 {k1} */

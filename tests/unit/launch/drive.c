@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <assay/launch.h>
+#include "launch/launch.h"
 
 static void change_settings(void)
 {

@@ -9,7 +9,7 @@
 #include <poll.h>
 #include <sys/stat.h>
 
-#include <assay/launch.h>
+#include "launch/launch.h"
 
 /* A call that must succeed. */
 #define fine(call)                                                                                 \

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <assay/launch.h>
+#include "launch/launch.h"
 
 static void say_signals(FILE *f)
 {

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include <assay/uarch.h>
+#include "machine/uarch.h"
 
 static const char *const cited[] = {"core2",   "nehalem",    "sandybridge", "ivybridge",
                                     "haswell", "skylake-sp", "icelake-sp",  "knightslanding",

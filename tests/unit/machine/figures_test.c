@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include <assay/machine.h>
+#include "machine/machine.h"
 
 static struct assay_figures *figures;
 static struct assay_error err;

@@ -5,10 +5,9 @@
  */
 #include "unit.h"
 
-#include <assay/machine.h>
-#include <assay/uarch.h>
-
 #include "machine/cpu_features.h"
+#include "machine/machine.h"
+#include "machine/uarch.h"
 
 static struct assay_error err;
 

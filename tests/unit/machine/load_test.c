@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include <assay/machine.h>
+#include "machine/machine.h"
 
 static const char stat_text[] = "cpu  1 2 3 4\n"
                                 "cpu0 100 10 20 1000 5 3 2 7 50 0\n"

@@ -7,8 +7,7 @@
 
 #include <sched.h>
 
-#include <assay/machine.h>
-
+#include "machine/machine.h"
 #include "machine/pmu.h"
 #include "machine/topology_wire.h"
 

@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include <assay/machine.h>
-#include <assay/uarch.h>
-
+#include "machine/machine.h"
 #include "machine/uarch.h"
+#include "machine/uarch_table.h"
 
 static const char head[] = "core\ttoy\ta toy\nmatch\tToyVendor\t6\t1-3,9\nsource\ts\tthis test\n"
                            "set\tdispatch_width\t4\ts\ngroup\tALU\ta b\ts\ngroup\tMUL\ta\ts\n";

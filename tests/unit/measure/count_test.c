@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include <assay/measure.h>
+#include "measure/measure.h"
 
 /* mov eax,edi; again: dec eax (2 bytes); jnz again; ret */
 static const uint8_t loop_code[] = {0x89, 0xf8, 0xff, 0xc8, 0x75, 0xfc, 0xc3};

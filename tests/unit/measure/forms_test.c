@@ -15,10 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <assay/machine.h>
-#include <assay/measure.h>
-
 #include "all_forms.h"
+#include "machine/machine.h"
+#include "measure/measure.h"
 #include "measure/timing.h"
 
 static void forms_of_all_kinds_are_found(void **state)

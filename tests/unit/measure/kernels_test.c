@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <assay/isa.h>
-
+#include "isa/isa.h"
 #include "measure/crew.h"
 #include "measure/kernels.h"
 

@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <sys/sendfile.h>
 
-#include <assay/merge.h>
+#include "merge/merge.h"
 
 #define SAMPLES 200
 

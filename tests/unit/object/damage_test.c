@@ -12,9 +12,8 @@
 
 #include <cmocka.h>
 
-#include <assay/object.h>
-
 #include "base/alloc.h"
+#include "object/object.h"
 #include "program.h"
 
 /* Opens and walks everything; the code of opening. */

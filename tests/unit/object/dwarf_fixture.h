@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include <assay/object.h>
+#include "object/object.h"
 
 /* Makes the directory, writes a.cpp, m.f90 and two.c into it and goes there. */
 int fixture_setup(void **state);

@@ -14,9 +14,8 @@
 
 #include <cmocka.h>
 
-#include <assay/object.h>
-
 #include "base/str.h"
+#include "object/object.h"
 #include "program.h"
 
 static struct assay_object *open_path(const char *path)

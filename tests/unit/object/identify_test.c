@@ -12,8 +12,7 @@
 
 #include <cmocka.h>
 
-#include <assay/object.h>
-
+#include "object/object.h"
 #include "program.h"
 
 static void refuses_memory(const void *bytes, size_t n, int code, const char *part)

@@ -13,8 +13,7 @@
 
 #include <cmocka.h>
 
-#include <assay/object.h>
-
+#include "object/object.h"
 #include "program.h"
 
 static struct assay_file_identity identity_of(const char *name)

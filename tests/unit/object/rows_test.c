@@ -15,9 +15,8 @@
 
 #include <cmocka.h>
 
-#include <assay/object.h>
-
 #include "base/alloc.h"
+#include "object/object.h"
 #include "program.h"
 
 static const char *const names[ASSAY_UNWIND_REGISTERS] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi",

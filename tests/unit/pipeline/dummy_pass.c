@@ -3,9 +3,8 @@
  * A minimal pass. It writes a metric of each loop by path, and a column of the view of loops. It
  * also writes a table on the page of a loop, and a finding. No other code knows this pass.
  */
-#include <assay/pipeline.h>
-
 #include "base/error.h"
+#include "pipeline/pipeline.h"
 
 static const struct assay_set_metric metrics[] = {
     {.metric = {"dummy_cy", "cy", "Cycles of a path.", .formula = "10 x path"},

@@ -8,11 +8,10 @@
 #include <jansson.h>
 #include <math.h>
 
-#include <assay/pipeline.h>
-#include <assay/report.h>
-
 #include "base/out.h"
 #include "base/str.h"
+#include "pipeline/pipeline.h"
+#include "report/report.h"
 
 int dummy_pass(struct assay_pass_job *job, struct assay_error *err);
 

@@ -9,9 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <assay/pipeline.h>
-
 #include "base/error.h"
+#include "pipeline/pipeline.h"
 
 /* A finding by the name of the pass: what it has written. */
 static int write_finding(struct assay_pass_job *job, const char *name, struct assay_error *err)

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <assay/code.h>
-#include <assay/machine.h>
-#include <assay/predict.h>
+#include "code/code.h"
+#include "machine/machine.h"
+#include "predict/predict.h"
 
 static void expect_near(double got, double want)
 {

@@ -9,7 +9,7 @@
 
 #include "unit.h"
 
-#include <assay/predict.h>
+#include "predict/predict.h"
 
 #define TOY_HEAD                                                                                   \
     "core\ttoy\ta toy\nsource\ts\tmade up\n"                                                       \

@@ -20,11 +20,10 @@
 
 #include <cmocka.h>
 
-#include <assay/catalogue.h>
-#include <assay/profile.h>
-#include <assay/quality.h>
-
+#include "catalogue/catalogue.h"
 #include "experiment/internal.h"
+#include "profile/profile.h"
+#include "quality/quality.h"
 
 static const struct assay_sample_choice choice = {
     .event = ASSAY_EVENT_CPU_CLOCK, .rate_hz = 500, .reason = "because"};

@@ -15,10 +15,9 @@
 
 #include <cmocka.h>
 
-#include <assay/sample.h>
-
 #include "base/alloc.h"
 #include "profile/category.h"
+#include "sample/sample.h"
 
 static const char *name_of(const struct as_categories *all, unsigned kind, const char *path,
                            const char *symbol)

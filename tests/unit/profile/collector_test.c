@@ -5,10 +5,9 @@
  */
 #include "place.h"
 
-#include <assay/profile.h>
-
 #include "base/error.h"
 #include "profile/collector.h"
+#include "profile/profile.h"
 #include "profile/record.h"
 
 /* Calls of the collectors, and the number of records that one received. */

@@ -16,9 +16,8 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include <assay/quality.h>
-
 #include "built.h"
+#include "quality/quality.h"
 
 struct fixture {
     struct assay_uarch *uarch;

@@ -9,9 +9,8 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include <assay/quality.h>
-
 #include "built.h"
+#include "quality/quality.h"
 
 #define near(a, b) assert_true(fabs((a) - (b)) < 1e-9)
 

@@ -8,10 +8,9 @@
 
 #include <cmocka.h>
 
-#include <assay/options.h>
-#include <assay/quality.h>
-
 #include "built.h"
+#include "quality/options.h"
+#include "quality/quality.h"
 
 static struct assay_unit_options of(const char *flags)
 {

@@ -7,9 +7,8 @@
 
 #include <cmocka.h>
 
-#include <assay/remarks.h>
-
 #include "base/alloc.h"
+#include "quality/remarks.h"
 
 static const char text[] = "src/a.c:9:3: optimized: loop vectorized using 32 byte vectors\n"
                            "src/a.c:20:3: missed: couldn't vectorize loop\n"

@@ -4,11 +4,10 @@
 
 #include <unistd.h>
 
-#include <assay/machine.h>
-#include <assay/quality.h>
-#include <assay/uarch.h>
-
 #include "built.h"
+#include "machine/machine.h"
+#include "machine/uarch.h"
+#include "quality/quality.h"
 
 static const char source[] =
     "double sum(const double *a, long n)\n"

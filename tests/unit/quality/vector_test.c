@@ -8,10 +8,9 @@
 
 #include <cmocka.h>
 
-#include <assay/vector.h>
-
 #include "base/alloc.h"
 #include "built.h"
+#include "quality/vector.h"
 
 /* Each is one loop. */
 static const struct {

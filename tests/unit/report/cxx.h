@@ -6,7 +6,7 @@
 #ifndef AS_TESTS_CXX_H
 #define AS_TESTS_CXX_H
 
-#include <assay/experiment.h>
+#include "experiment/experiment.h"
 
 struct cxx {
     int64_t run, process, thread[4];

@@ -8,12 +8,11 @@
 #include <jansson.h>
 #include <math.h>
 
-#include <assay/report.h>
-#include <assay/version.h>
-
+#include "base/version.h"
 #include "cxx.h"
 #include "report/grid.h"
 #include "report/html.h"
+#include "report/report.h"
 
 #define HOSTILE "</script><b onload=\"x\">'&\x01\x7f\xff\xc3(\n\t"
 

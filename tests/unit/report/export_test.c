@@ -5,11 +5,10 @@
  */
 #include "place.h"
 
-#include <assay/report.h>
-#include <assay/version.h>
-
 #include "base/alloc.h"
+#include "base/version.h"
 #include "cxx.h"
+#include "report/report.h"
 
 #define FORCE_NAME                                                                                 \
     "simulation::PairForce<double, simulation::Potential::LennardJones, 3>::compute(std::vector<"  \

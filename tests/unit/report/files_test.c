@@ -7,9 +7,8 @@
 
 #include <zlib.h>
 
-#include <assay/report.h>
-
 #include "report/packed.h"
+#include "report/report.h"
 #include "report/xlsx.h"
 
 /* ---- Packed data -------------------------------------------------------------------------- */

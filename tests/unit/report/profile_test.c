@@ -5,12 +5,11 @@
  */
 #include "place.h"
 
-#include <assay/advise.h>
-#include <assay/report.h>
-
+#include "advise/advise.h"
 #include "base/short_name.h"
 #include "base/utf8.h"
 #include "cxx.h"
+#include "report/report.h"
 
 static struct assay_experiment *filled(const struct place *place, bool cxx)
 {

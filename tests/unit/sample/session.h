@@ -13,11 +13,10 @@
 /* Order matters: cmocka uses the types above without including them. */
 #include <cmocka.h>
 
-#include <assay/object.h>
-#include <assay/sample.h>
-
 #include "account.h"
 #include "base/vec.h"
+#include "object/object.h"
+#include "sample/sample.h"
 
 /* One sample: names from the innermost frame outwards, "a<b<c"; "?" where none is known. */
 struct one {

@@ -15,10 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <assay/script.h>
-
 #include "base/alloc.h"
 #include "base/str.h"
+#include "script/script.h"
 
 #define SCRIPT "run_test.lua"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <assay/trial.h>
+#include "trial/trial.h"
 
 static void add_rule(struct assay_experiment *e, int64_t run_id, const char *rule, int64_t time_ns)
 {
